@@ -119,6 +119,7 @@ export class SessionApp {
       suspend: () => this.#suspend(),
       redraw: () => this.#redraw(),
       connect: () => void this.#connection.start(),
+      hasScrollback: options.screen === "inline",
       clock,
       release: () => {
         this.#pause();

@@ -2,6 +2,7 @@ import { Gate } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { SessionFixture, type SessionFixtureOptions } from "../testing/session-fixture.ts";
 
+const CTRL_L = "\u000c";
 const ENTER = "\r";
 const BLURRED = "\u001b[O";
 
@@ -138,6 +139,33 @@ test("at 40 columns, without colour and Unicode, every row fits and is ASCII", a
   const written = session.terminal.writes.join("");
   expect([...written].filter((character) => character > "~")).toEqual([]);
   expect(written).not.toMatch(/\[\d+m/);
+});
+
+test("Ctrl-L draws the screen again, and pressed twice prints the thread at the width of the terminal", async () => {
+  const text = "word ".repeat(30).trim();
+  const session = await SessionFixture.open({ columns: 100, rows: 60, scripts: [[{ text }]] });
+  await session.keys("hi", ENTER);
+  session.terminal.resize(60, 60);
+  await session.settle();
+  await session.keys(CTRL_L);
+  expect(session.terminal.everything.split("› hi")).toHaveLength(2);
+  expect(session.terminal.screen.join("\n")).toContain(
+    "Press Ctrl+L again to print the thread at this width.",
+  );
+  await session.keys("x", "\u007f", CTRL_L);
+  expect(session.terminal.everything.split("› hi")).toHaveLength(2);
+  await session.keys(CTRL_L);
+  expect(session.terminal.everything.split("› hi")).toHaveLength(3);
+  expect(session.terminal.everything.split("permissions: ask")).toHaveLength(3);
+  await session.keys(CTRL_L, "again", ENTER);
+  expect(session.terminal.everything.split("› hi")).toHaveLength(3);
+});
+
+test("on the full screen Ctrl-L only draws it again", async () => {
+  const session = await SessionFixture.open({ screen: "full", scripts: [[{ text: "A" }]] });
+  await session.keys("hi", ENTER, CTRL_L, CTRL_L);
+  expect(session.terminal.screen.filter((row) => row === "› hi")).toHaveLength(1);
+  expect(session.terminal.screen.join("\n")).not.toContain("again to print");
 });
 
 test("Ctrl-Z restores the terminal, and resuming the session redraws it", async () => {

@@ -17,6 +17,8 @@ export class SessionKeys {
   #chord = "";
   #lastKeyAt = Number.NEGATIVE_INFINITY;
   #mayQuit = false;
+  /** Whether the thread is printed again if the screen is drawn again once more. */
+  #mayPrint = false;
   #isEnter = false;
   #isTab = false;
 
@@ -46,6 +48,7 @@ export class SessionKeys {
     const { id, more } = isNothing && this.#chord !== "" ? this.#lookUp(name, place) : found;
     this.#chord = id === undefined && more ? chord : "";
     if (id !== "clearInput") this.#mayQuit = false;
+    if (id !== "redraw") this.#mayPrint = false;
     const isDone = id !== undefined && this.#command(id, place);
     if (isDone) this.#session.changed();
     else if (more && id === undefined) session.say(this.#rest(chord));
@@ -101,6 +104,7 @@ export class SessionKeys {
     if (session.menu !== undefined) return this.#menuCommand(id);
     const isForAsk = place === "ask" || session.asks.isTyping;
     if (isForAsk && session.asks.command(id)) return true;
+    if (id === "redraw") return this.#redrawOrPrint();
     if (place === "menu" && this.#completion(id)) return true;
     if (place !== "ask" && this.#composerCommand(id)) return true;
     return runCommand(session, id, "");
@@ -224,6 +228,18 @@ export class SessionKeys {
     const again = next === pressed ? " again" : "";
     const { title } = commandOf(id);
     return `Press ${keyLabel(next, look.unicode)}${again} to ${title.slice(0, 1).toLowerCase()}${title.slice(1)}.`;
+  }
+
+  /** What is in the scrollback stays as it was printed. Pressed again, the key prints the thread once more. */
+  #redrawOrPrint(): true {
+    const session = this.#session;
+    const isAgain = this.#mayPrint;
+    this.#mayPrint = !isAgain && session.hasScrollback && (session.state?.turns.length ?? 0) > 0;
+    session.redraw();
+    if (isAgain) session.printAgain();
+    else if (this.#mayPrint)
+      session.say(`Press ${keyIn(session.look, "redraw")} again to print the thread at this width.`);
+    return true;
   }
 
   #clearOrQuit(): void {

@@ -56,6 +56,8 @@ export interface SessionParts {
   readonly redraw: () => void;
   /** Tries to reach the server. */
   readonly connect: () => void;
+  /** Whether finished rows are in the scrollback of the terminal, where they cannot be drawn again. */
+  readonly hasScrollback: boolean;
   readonly theme: () => Theme;
   readonly setTheme: (theme: Theme) => void;
 }
@@ -297,6 +299,17 @@ export class Session implements SessionContext {
   }
   redraw(): void {
     this.#parts.redraw();
+  }
+
+  /** Whether what was printed stays as it is when the terminal gets another width. */
+  get hasScrollback(): boolean {
+    return this.#parts.hasScrollback;
+  }
+
+  /** Prints the end of the thread again, as wide as the terminal is now. */
+  printAgain(): void {
+    this.transcript.again(this.state);
+    if (this.header !== undefined) this.put(this.header);
   }
   describePermissions(settings: ThreadSettings): string {
     return this.#parts.describePermissions(settings);

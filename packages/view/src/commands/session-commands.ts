@@ -393,7 +393,7 @@ export const SESSION_COMMANDS = {
     slash: "doctor",
   },
   redraw: {
-    title: "Draw the screen again",
+    title: "Draw the screen again; twice, print the thread at this width",
     group: "Session",
     place: "everywhere",
     keys: ["ctrl+l"],
