@@ -306,7 +306,7 @@ export const SESSION_COMMANDS = {
   },
   addTask: {
     title: "Add a task, which the agent works on unattended",
-    group: "Tasks",
+    group: "Show",
     place: "everywhere",
     keys: [],
     slash: "task",
