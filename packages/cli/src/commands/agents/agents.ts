@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { type AgentDescriptor, KNOWN_AGENTS } from "@flint/drivers";
 import type { FlintClient } from "@flint/sdk";
 import { installAgent, installedAgent, removeAgent } from "@flint/server/agent-programs";
@@ -107,8 +108,9 @@ async function rowOf(agent: ConfiguredAgent, client: FlintClient): Promise<Agent
   const known = KNOWN_AGENTS.find(({ id }) => id === agent.id);
   const [program, installed] = await Promise.all([agent.program(), installedAgent(agent.id)]);
   const path = program?.command[0];
+  const isOwn = program !== undefined && isOwnProgram(program.command, known);
   const version =
-    path === undefined ? undefined : versionNumber(await versionOf(client, path, process.cwd()));
+    path === undefined || !isOwn ? undefined : versionNumber(await versionOf(client, path, process.cwd()));
   const testedVersion = known?.package?.version;
   const install = known?.package === undefined ? known?.install : `flint agents install ${agent.id}`;
   return {
@@ -127,6 +129,14 @@ function stateOf({ path, version, testedVersion }: AgentRow): string {
   return testedVersion === undefined || testedVersion === version
     ? version
     : `${version} (tested: ${testedVersion})`;
+}
+
+/** Whether a command starts the agent's own program, and not one that runs it, such as `node agent.mjs`. */
+export function isOwnProgram(command: readonly string[], known: AgentDescriptor | undefined): boolean {
+  const [program = "", ...options] = command;
+  if (known === undefined) return options.length === 0;
+  const [usual, ...usualOptions] = known.command;
+  return basename(program) === usual || options.join("\0") === usualOptions.join("\0");
 }
 
 const VERSION_MS = 10_000;

@@ -19,7 +19,7 @@ import { embed } from "@flint/server/embed";
 import { setting, stateFolder, userConfigPath } from "@flint/server/environment";
 import { count } from "@flint/view";
 import { VERSION } from "../../version.ts";
-import { versionOf } from "../agents/agents.ts";
+import { isOwnProgram, versionOf } from "../agents/agents.ts";
 import { driftFindings, versionDrift } from "./drift.ts";
 import type { Check, Finding } from "./finding.ts";
 import { models } from "./model-checks.ts";
@@ -155,13 +155,16 @@ async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: st
   }
   // An agent without known credentials reports itself, on its first turn, that it needs a login.
   const login = known === undefined || hasNoCredentials(known) ? undefined : known.login?.hint;
+  const isOwn = isOwnProgram(program?.command ?? [], known);
   const [version, drift, hasAccess] = await Promise.all([
-    versionOf(client, path, cwd),
+    isOwn ? versionOf(client, path, cwd) : undefined,
     agent.driver === "codex" ? driftFindings(client, program?.command ?? []) : [],
     login === undefined || agent.hasAccess(),
   ]);
   const changes = [...(await versionDrift(client, known, path, version)), ...drift];
-  const detail = version === undefined ? path : `${version} (${path})`;
+  // What another program runs is not asked for its version: agents that do not know the option would start.
+  const name = isOwn ? path : `${(program?.command ?? []).join(" ")}, version unknown`;
+  const detail = version === undefined ? name : `${version} (${path})`;
   if (hasAccess || login === undefined) return [{ name: agent.id, state: "ok", detail }, ...changes];
   return [{ name: agent.id, state: "absent", detail: `${detail}, not logged in`, fix: login }, ...changes];
 }
