@@ -2,6 +2,7 @@ import { AGENT_FAULTS } from "./list/agents.ts";
 import { APPROVAL_FAULTS } from "./list/approvals.ts";
 import { DRIVER_FAULTS } from "./list/drivers.ts";
 import { FRONT_END_FAULTS } from "./list/front-ends.ts";
+import { LIMIT_FAULTS } from "./list/limits.ts";
 import { PERMISSION_FAULTS } from "./list/permissions.ts";
 import { STORE_FAULTS } from "./list/store.ts";
 import { TASK_FAULTS } from "./list/tasks.ts";
@@ -11,6 +12,7 @@ import type { Mutation } from "./mutation.ts";
 export const MUTATIONS: readonly Mutation[] = [
   ...APPROVAL_FAULTS,
   ...PERMISSION_FAULTS,
+  ...LIMIT_FAULTS,
   ...FRONT_END_FAULTS,
   ...DRIVER_FAULTS,
   ...AGENT_FAULTS,

@@ -386,6 +386,16 @@ describe("a budget", () => {
     });
   });
 
+  test("in dollars does not count what earlier turns cost in another currency", async () => {
+    const euros = { usage: tokens(1), cost: { amount: 5, currency: "EUR" } };
+    const { client, threadId, turnId } = await started({
+      ...{ scripts: [[euros], [euros]], budget: { enforcement: "bestEffort", thread: { costUsd: 1 } } },
+    });
+    await client.turnEnd(turnId);
+    expect((await client.call("thread/attach", { threadId })).cost).toMatchObject({ currency: "EUR" });
+    expect((await client.runTurn(threadId, "again")).status).toBe("completed");
+  });
+
   test("in dollars does not count another currency, and warns once", async () => {
     const euros = { usage: tokens(1), cost: { amount: 5, currency: "EUR" } };
     const scripts: Script[] = [[euros, euros, { deltas: 1, size: 1 }]];
