@@ -132,6 +132,15 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     only: "index",
   },
   {
+    name: "protected-hooks-moved",
+    promise: "A folder around hooks that git runs outside cannot be moved away with them.",
+    file: "packages/host/src/sandbox/preparation.ts",
+    find: "pins: [...pins, ...lease.pins],",
+    replace: "pins,",
+    tests: ["packages/host/src/sandbox/paths/protected-paths.test.ts"],
+    only: "settings of the repository name",
+  },
+  {
     name: "filter-not-loaded",
     promise: "Where nothing can load the seccomp filter, nothing runs without it.",
     file: "packages/host/src/sandbox/scopes.ts",

@@ -184,7 +184,7 @@ export class Preparation {
       return {
         protected: lease.paths,
         locked,
-        pins,
+        pins: [...pins, ...lease.pins],
         sockets,
         hidden: await this.#options.guardedPaths.hidden(),
       };

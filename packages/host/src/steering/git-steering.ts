@@ -13,6 +13,10 @@ export interface GitSteering {
   readonly isComplete: boolean;
   /** The folder of hooks that git runs, with a hook in it; undefined if there is none. */
   readonly hooks: string | undefined;
+  /** The folder that the settings name for hooks, whether it is there or not. */
+  readonly hooksFolder: string | undefined;
+  /** Where the files would be that the settings name, as programs or more settings. Aliases are left out. */
+  readonly namedFiles: readonly string[];
 }
 
 const MAX_BYTES = 1024 * 1024;
@@ -25,16 +29,27 @@ const MAX_LEVELS = 64;
 
 /** Looks at the repository around a folder, without running git; undefined if there is none. */
 export async function gitSteering(cwd: string): Promise<GitSteering | undefined> {
-  const gitDir = await findGitDir(cwd);
-  if (gitDir === undefined) return undefined;
+  const found = await findGitDir(cwd);
+  if (found === undefined) return undefined;
+  const { gitDir, worktree } = found;
   const common = await firstLine(join(gitDir, "commondir"), MAX_LENGTH);
   const commonDir = common === undefined ? gitDir : resolve(gitDir, common);
   const config = join(commonDir, "config");
   const { settings, isComplete } = await settingsIn([config, join(gitDir, "config.worktree")]);
   const hooksPath = settings.findLast(({ name }) => name === "core.hookspath")?.value;
-  const worktree = dirname(gitDir);
-  const folder = hooksPath === undefined ? join(commonDir, "hooks") : resolve(worktree, expand(hooksPath));
-  return { config, settings, isComplete, hooks: (await hasHooks(folder)) ? folder : undefined };
+  const hooksFolder = hooksPath === undefined ? undefined : resolve(worktree, expand(hooksPath));
+  const folder = hooksFolder ?? join(commonDir, "hooks");
+  const namedFiles = settings.flatMap((setting) => pathsNamedBy(setting, worktree, commonDir));
+  const hooks = (await hasHooks(folder)) ? folder : undefined;
+  return { config, settings, isComplete, hooks, hooksFolder, namedFiles };
+}
+
+/** The paths in the value of a setting: all of it, or the words of a command, which git runs at the top of the worktree. */
+function pathsNamedBy({ name, value }: GitSetting, worktree: string, commonDir: string): string[] {
+  if (name.startsWith("alias.") || name === "core.hookspath") return [];
+  if (/^include(?:if\..*)?\.path$/.test(name)) return [resolve(commonDir, expand(value))];
+  const words = value.split(/[\s'"();&|<>=!]+/).filter((word) => word !== "");
+  return words.map((word) => resolve(worktree, expand(word)));
 }
 
 /** The steering settings of files and of those that they include. */
@@ -71,13 +86,15 @@ async function hasHooks(folder: string): Promise<boolean> {
   return names.some((name) => !name.endsWith(".sample"));
 }
 
-async function findGitDir(cwd: string): Promise<string | undefined> {
+async function findGitDir(cwd: string): Promise<{ gitDir: string; worktree: string } | undefined> {
   let folder = await realpath(cwd).catch(() => cwd);
   for (let level = 0; level < MAX_LEVELS; level += 1) {
     const dotGit = join(folder, ".git");
     const line = await firstLine(dotGit, MAX_LENGTH);
-    if (line?.startsWith("gitdir:") === true) return resolve(folder, line.slice("gitdir:".length).trim());
-    if ((await firstLine(join(dotGit, "HEAD"), MAX_LENGTH)) !== undefined) return dotGit;
+    if (line?.startsWith("gitdir:") === true)
+      return { gitDir: resolve(folder, line.slice("gitdir:".length).trim()), worktree: folder };
+    if ((await firstLine(join(dotGit, "HEAD"), MAX_LENGTH)) !== undefined)
+      return { gitDir: dotGit, worktree: folder };
     if (dirname(folder) === folder) return undefined;
     folder = dirname(folder);
   }

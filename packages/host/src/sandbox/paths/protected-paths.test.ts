@@ -123,6 +123,36 @@ describeEachMechanism("protected names with %s", (name, test) => {
     ]);
   });
 
+  test("include the hooks and programs that the settings of the repository name", async () => {
+    const workspace = newFolder();
+    const git = (...words: string[]) => execFileSync("git", ["-C", workspace, ...words]);
+    git("init", "-q");
+    git("config", "core.hooksPath", "tools/hooks");
+    git("config", "core.fsmonitor", "./watch.sh --quick");
+    git("config", "filter.x.clean", "node 'scripts/clean.mjs' %f src");
+    git("config", "alias.run", "!sh own.sh");
+    for (const folder of ["tools/hooks", "scripts", "src"])
+      mkdirSync(join(workspace, folder), { recursive: true });
+    const files = ["tools/hooks/pre-commit", "watch.sh", "scripts/clean.mjs"];
+    for (const file of [...files, "own.sh"]) writeFileSync(join(workspace, file), "mine");
+    const names = ["tools/hooks", "tools", "scripts", ...files];
+    const attacks = names
+      .map((existing) => `attack ${existing}`)
+      .filter((attack) => !/ (?:tools|scripts)$/.test(attack));
+    const moves =
+      "mv tools t && echo MOVED; mv scripts s && echo MOVED; echo x > tools/hooks/new && echo WROTE";
+    const own = "echo x > own.sh; echo x > scripts/other; echo x > src/fine; echo x > tools/fine";
+    const { printed } = await launch(
+      sandbox,
+      [ATTACK, ...attacks, `(${moves}) 2>/dev/null`, own].join("\n"),
+      workspace,
+    );
+    expect(printed).toBe("");
+    for (const file of files) expect(readFileSync(join(workspace, file), "utf8")).toBe("mine");
+    for (const file of ["own.sh", "scripts/other", "src/fine", "tools/fine"])
+      expect(readFileSync(join(workspace, file), "utf8")).toBe("x\n");
+  });
+
   test("let git read, and fail when it writes", async () => {
     const workspace = newFolder();
     const git = (...words: string[]) => spawnSync("git", ["-C", workspace, ...words], { encoding: "utf8" });

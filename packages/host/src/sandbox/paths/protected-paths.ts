@@ -1,9 +1,17 @@
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "@flint/core/ports";
+import { isPathIn } from "@flint/protocol";
 import { firstLine } from "../../files/regular-file.ts";
+import { gitSteering } from "../../steering/index.ts";
 import { type PlaceholderLease, Placeholders } from "./placeholders.ts";
 import { ReservedNames } from "./reserved-names.ts";
+
+/** What is protected while a command runs, until it is released. */
+export interface ProtectedLease extends PlaceholderLease {
+  /** The folders around protected paths that must not be moved away with them. */
+  readonly pins: readonly string[];
+}
 
 /** Finds or creates everything in writable folders that must not be written while a command runs. */
 export class ProtectedPaths {
@@ -17,7 +25,7 @@ export class ProtectedPaths {
   }
 
   /** Rejects with `sandboxUnavailable` if something cannot be protected. */
-  async acquire(roots: readonly string[]): Promise<PlaceholderLease> {
+  async acquire(roots: readonly string[]): Promise<ProtectedLease> {
     const attempts = await Promise.allSettled(roots.map((root) => this.#placeholders.acquire(root)));
     const leases = attempts.flatMap((attempt) => (attempt.status === "fulfilled" ? [attempt.value] : []));
     const release = async () => void (await Promise.all(leases.map((lease) => lease.release())));
@@ -27,8 +35,39 @@ export class ProtectedPaths {
       throw failure.reason;
     }
     const nested = await Promise.all(roots.map((root) => this.#repositories.gitFolders(root)));
-    return { paths: [...leases.flatMap((lease) => lease.paths), ...nested.flat()], release };
+    const names = [...leases.flatMap((lease) => lease.paths), ...nested.flat()];
+    const steering = (await Promise.all(roots.map(steeringPaths))).flat();
+    const others = steering.filter(({ path }) => !names.some((name) => isPathIn(path, name)));
+    const pins = [...new Set(others.flatMap(({ path, root }) => foldersBetween(path, root)))];
+    return { paths: [...names, ...others.map(({ path }) => path)], pins, release };
   }
+}
+
+/**
+ * What git runs outside because its settings name it, of what is in a root: files, and the folder of hooks. Only of the
+ * repository around the root, and what exists.
+ */
+async function steeringPaths(root: string): Promise<{ path: string; root: string }[]> {
+  const steering = await gitSteering(root);
+  const { namedFiles = [], hooksFolder } = steering ?? {};
+  const candidates = [
+    ...namedFiles.map((path) => ({ path, isFolder: false })),
+    ...(hooksFolder === undefined ? [] : [{ path: hooksFolder, isFolder: true }]),
+  ];
+  const found = candidates.map(async ({ path, isFolder }) => {
+    // Expected: most words of a command are no paths.
+    const real = await realpath(path).catch(() => undefined);
+    const entry = real === undefined ? undefined : await lstat(real).catch(() => undefined);
+    if (real === undefined || real === root || !isPathIn(real, root)) return [];
+    return (isFolder ? entry?.isDirectory() : entry?.isFile()) === true ? [{ path: real, root }] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** The folders on the way from a root to what is in it, without both. */
+function foldersBetween(path: string, root: string): string[] {
+  const folder = dirname(path);
+  return folder === root || !isPathIn(folder, root) ? [] : [...foldersBetween(folder, root), folder];
 }
 
 /** How deep and in how many folders of a workspace repositories are searched, and how long the result is cached. */
