@@ -1,6 +1,9 @@
+import { relative } from "node:path";
 import type { OfferedRef } from "@flint/core/ports";
 import { shellQuote } from "@flint/core/text";
-import { ALL_PROTECTED_NAMES } from "../sandbox/paths/protected-names.ts";
+import { isPathIn } from "@flint/protocol";
+import { ALL_PROTECTED_NAMES, isProtectedName } from "../sandbox/paths/protected-names.ts";
+import { gitSteering } from "../steering/index.ts";
 import type { GitCommand } from "./git-command.ts";
 import type { Incoming, RefChange } from "./incoming.ts";
 import { type Head, headCommit, OBJECT_ID, type RepositoryState } from "./repository.ts";
@@ -14,8 +17,8 @@ const KNOWN = ["--branches", "--tags", "--remotes"];
 /** The number of refs that are shown with their commits; each costs a few calls of git. */
 const MAX_DETAILED = 40;
 
-/** Files that tools run or obey, at the top of a worktree. */
-const PROTECTED = ["--", ...ALL_PROTECTED_NAMES.map((name) => `:(icase)${name}`)];
+/** How many files that settings name are looked for. */
+const MAX_NAMED = 200;
 
 /**
  * Lists the files that the commits from its input change; of a merge those that are as in none of its parents. Other than
@@ -29,9 +32,11 @@ const CHANGED_PATHS = [
 /** Describes what was fetched from a sandbox, for the user to decide about. */
 export class OfferedRefs {
   readonly #git: GitCommand;
+  readonly #worktree: string;
 
-  constructor(git: GitCommand) {
+  constructor(git: GitCommand, worktree: string) {
     this.#git = git;
+    this.#worktree = worktree;
   }
 
   /** The changes with the commits that they bring, most important first. */
@@ -74,7 +79,8 @@ export class OfferedRefs {
   }
 
   /**
-   * The files with protected names that the changes would bring, in commits, the stash or the index. Commits that only a
+   * The files that tools run or obey and the changes would bring, in commits, the stash or the index: of protected names,
+   * and what the settings of the repository name as hooks and programs. Commits that only a
    * branch of a remote has are no less foreign when one of the user's own branches gets them.
    */
   async protectedPaths(incoming: Incoming, now: RepositoryState): Promise<string[]> {
@@ -83,29 +89,52 @@ export class OfferedRefs {
     const branches = moved.filter(isBranch).map(([, to]) => to);
     const others = moved.filter((change) => !isBranch(change)).map(([, to]) => to);
     const own = [...branches, ...detachedCommit(incoming.head), ...incoming.stash.map(({ id }) => id)];
+    const { pathspecs, isMeant } = await this.#protected();
     const lists = await Promise.all([
-      this.#changedPaths(own, ["--branches", ...detachedCommit(now.head)]),
-      this.#changedPaths(others, KNOWN),
-      this.#stagedPaths(incoming, { head: now.head, refs: new Map([...now.refs, ...moved]) }),
+      this.#changedPaths(own, ["--branches", ...detachedCommit(now.head)], pathspecs),
+      this.#changedPaths(others, KNOWN, pathspecs),
+      this.#stagedPaths(incoming, { head: now.head, refs: new Map([...now.refs, ...moved]) }, pathspecs),
     ]);
-    return [...new Set(lists.flat())].sort();
+    return [...new Set(lists.flat())].filter(isMeant).sort();
   }
 
-  async #changedPaths(commits: readonly string[], known: readonly string[]): Promise<string[]> {
+  async #protected() {
+    const { hooksFolder, namedFiles = [] } = (await gitSteering(this.#worktree)) ?? {};
+    const inWorktree = (paths: readonly string[]) =>
+      paths
+        .filter((path) => path !== this.#worktree && isPathIn(path, this.#worktree))
+        .map((path) => relative(this.#worktree, path).toLowerCase());
+    const files = inWorktree(namedFiles).slice(0, MAX_NAMED);
+    const hooks = inWorktree(hooksFolder === undefined ? [] : [hooksFolder]);
+    const pathspecs = [...ALL_PROTECTED_NAMES, ...files, ...hooks].map((path) => `:(icase,literal)${path}`);
+    const isMeant = (path: string) => {
+      const [top = ""] = path.split("/");
+      const name = path.toLowerCase();
+      return isProtectedName(top) || files.includes(name) || hooks.some((folder) => isPathIn(name, folder));
+    };
+    return { pathspecs, isMeant };
+  }
+
+  async #changedPaths(
+    commits: readonly string[],
+    known: readonly string[],
+    pathspecs: readonly string[],
+  ): Promise<string[]> {
     if (commits.length === 0) return [];
     const input = commits.map((commit) => `${commit}\n`).join("");
-    return paths(await this.#git.run([...CHANGED_PATHS, ...known, ...PROTECTED], input));
+    return paths(await this.#git.run([...CHANGED_PATHS, ...known, "--", ...pathspecs], input));
   }
 
   /** What is staged beside the commit that is checked out then. */
   async #stagedPaths(
     { head, staged }: Incoming,
     now: Pick<RepositoryState, "head" | "refs">,
+    pathspecs: readonly string[],
   ): Promise<string[]> {
     if (staged === undefined) return [];
     const commit = headCommit({ ...now, head: head ?? now.head }) ?? (await this.#emptyTree());
     const options = ["-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none"];
-    return paths(await this.#git.run(["diff-tree", ...options, commit, staged, ...PROTECTED]));
+    return paths(await this.#git.run(["diff-tree", ...options, commit, staged, "--", ...pathspecs]));
   }
 
   /** Whether a commit is part of the history of another. */

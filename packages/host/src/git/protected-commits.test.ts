@@ -46,6 +46,18 @@ describe("a protected name is found", () => {
     });
   }
 
+  confined("in the hooks and programs that the settings of the repository name", async () => {
+    const { agent, offered } = await newRepository({
+      prepare: async (_path, git) => {
+        await git("config", "core.hooksPath", ".githooks");
+        return void (await git("config", "diff.external", "./tools/show.sh tools"));
+      },
+    });
+    const planted = [".githooks/pre-commit", "tools/show.sh", "tools/other.sh"].map(stage);
+    await agent(`${planted.join("; ")}; git -c core.hooksPath=/dev/null ${commit().slice("git ".length)}`);
+    expect((await offered()).protectedPaths).toEqual([".githooks/pre-commit", "tools/show.sh"]);
+  });
+
   confined("in a branch of a remote, once one of the user's own branches gets it", async () => {
     const { agent, offered, take } = await newRepository({
       prepare: async (path, git) => {

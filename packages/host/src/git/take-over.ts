@@ -91,7 +91,7 @@ export class GitTakeOver {
     this.#git = git;
     this.#private = privateDir;
     this.#confined = confined;
-    this.#offered = new OfferedRefs(git);
+    this.#offered = new OfferedRefs(git, privateDir.repository.worktree);
     this.#limits = limits;
     this.#prefix = declinedBelow;
   }
