@@ -9,7 +9,7 @@ const LONG = 180_000;
 
 /** A project with these files, and turns of an adapter in it, in which everything is allowed in the sandbox. */
 async function project(
-  agent: "claude-agent-acp" | "codex-acp",
+  agent: "claude" | "claude-agent-acp" | "codex-acp",
   files: (cwd: string) => Record<string, string>,
 ) {
   const { cwd, flint } = await commandFixture(agentFolder());
@@ -69,6 +69,32 @@ needs("codex-acp", "codex")(
     const { code, printed, hasRun } = await turn();
     expect([code, hasRun], printed).toEqual([0, false]);
     expect(printed).toMatch(/Ignoring \.codex\/config\.toml .*flint trust/);
+  },
+  LONG,
+);
+
+needs("claude")(
+  "a repository's skills, commands, agents, workflows and MCP servers do not reach Claude before they are trusted [A3]",
+  async () => {
+    const described = (name: string) => `---\nname: ${name}\ndescription: lights up ${name}\n---\nDo it.\n`;
+    const { turn, trust } = await project("claude", (cwd) => ({
+      ".mcp.json": JSON.stringify({ mcpServers: { x: { command: "sh", args: leaveMark(cwd) } } }),
+      ".claude/skills/a-skill/SKILL.md": described("a-skill"),
+      ".claude/commands/a-command.md": described("a-command"),
+      ".claude/agents/an-agent.md": described("an-agent"),
+      ".claude/workflows/a-workflow.js":
+        "export const meta = { name: 'a-workflow', description: 'lights up a-workflow' };\n",
+    }));
+    const lit = (printed: string) => [...new Set(printed.match(/lights up [\w-]+/g))].sort();
+    const before = await turn();
+    expect([before.code, before.hasRun, lit(before.printed)], before.printed).toEqual([0, false, []]);
+    expect(before.printed).toMatch(
+      /Ignoring \.claude\/agents, \.claude\/commands, \.claude\/skills, \.claude\/workflows .*flint trust/,
+    );
+    await trust();
+    const after = await turn();
+    expect([after.code, after.hasRun], after.printed).toEqual([0, true]);
+    expect(lit(after.printed)).toEqual(["lights up a-command", "lights up a-skill", "lights up a-workflow"]);
   },
   LONG,
 );
