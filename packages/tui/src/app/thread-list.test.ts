@@ -96,11 +96,11 @@ test("Enter opens the selected thread, and n starts a new one", async () => {
 });
 
 test("text is found in a page, typed with the keys of the composer", async () => {
-  const session = await SessionFixture.open({ rows: 12 });
+  const session = await SessionFixture.open({ rows: 8 });
   const screen = () => session.terminal.screen.join("\n");
   await session.keys("/help", ENTER, "/", "archivexx", BACKSPACE, BACKSPACE);
   expect(screen()).toContain("Find: archive");
-  expect(session.terminal.cursor).toEqual({ row: 11, column: "Find: archive".length });
+  expect(session.terminal.cursor).toEqual({ row: 7, column: "Find: archive".length });
   await session.keys(ENTER);
   expect(session.terminal.screen[1]).toContain("Archive or unarchive the");
   await session.keys("n");
