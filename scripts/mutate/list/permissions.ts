@@ -430,4 +430,13 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     replace: 'if (realPathOrSameSync(project) === "")',
     tests: ["packages/server/src/state/rules-file.test.ts"],
   },
+  {
+    name: "trust-before-the-end",
+    promise: "In a session, a project's configuration can be trusted only once it has been read to its end.",
+    file: "packages/tui/src/pages/trust-page.ts",
+    find: "      if (!page.hasShownEnd) return true;\n",
+    replace: "",
+    tests: ["packages/tui/src/app/server-commands.test.ts"],
+    only: "read to their end",
+  },
 ];
