@@ -5,10 +5,17 @@ import { FileUpdateChange, PlanEntry, ThreadItem } from "./items.ts";
 import { AgentAccount, ConfigOption } from "./server/config.ts";
 import { UsageLimit } from "./server/usage-limit.ts";
 import { PublishedEvent } from "./task/published-event.ts";
-import { AgentCommand } from "./thread/agent-command.ts";
 import { ToolCallRequest } from "./thread/client-tool.ts";
 import { QueuedInput } from "./thread/input.ts";
-import { Goal, Thread, ThreadSettings, ThreadStatus, Turn, TurnError } from "./thread/thread.ts";
+import {
+  AgentCommand,
+  Goal,
+  Thread,
+  ThreadSettings,
+  ThreadStatus,
+  Turn,
+  TurnError,
+} from "./thread/thread.ts";
 import { Cost, TokenUsage } from "./thread/usage.ts";
 import { Id } from "./wire/ids.ts";
 import { lazy, looseObject } from "./wire/loose-object.ts";

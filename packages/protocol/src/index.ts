@@ -24,8 +24,6 @@ export * from "./task/task-row.ts";
 export * from "./task/task-spec.ts";
 export * from "./task/task-state.ts";
 export * from "./task/verdict.ts";
-export * from "./thread/agent-command.ts";
-export * from "./thread/agent-command.ts";
 export { describeGoal, goalInstruction } from "./thread/agent-notes.ts";
 export { subAgentCallOf } from "./thread/child-threads.ts";
 export * from "./thread/client-tool.ts";

@@ -58,7 +58,7 @@ export const AGENT_FAULTS: readonly Mutation[] = [
   {
     name: "closed-dots-continue",
     promise: "Only open tasks of Dots continue a turn that is out of steps.",
-    file: "packages/frontends/src/acp/prompt/open-tasks.ts",
+    file: "packages/frontends/src/acp/prompt/stop-reason.ts",
     find: "!CLOSED.has(task.status)",
     replace: "task.status !== undefined",
     tests: ["packages/frontends/src/acp/prompt/commands.test.ts"],

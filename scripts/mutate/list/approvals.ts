@@ -123,7 +123,7 @@ export const APPROVAL_FAULTS: readonly Mutation[] = [
   {
     name: "repeat-offered-again",
     promise: "A thread offers to run the same command with what it needs only once.",
-    file: "packages/core/src/approval/rerun-offers.ts",
+    file: "packages/core/src/denials/rerun.ts",
     find: "this.#offered.add(key);",
     replace: "",
     tests: ["packages/core/src/approval/rerun-offers.test.ts"],

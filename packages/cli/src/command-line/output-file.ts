@@ -1,4 +1,5 @@
 import {
+  accessSync,
   closeSync,
   constants,
   fstatSync,
@@ -6,10 +7,12 @@ import {
   openSync,
   readlinkSync,
   realpathSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { errorMessage } from "@flint/protocol";
+import { UsageError } from "./command.ts";
 
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const WRITE =
@@ -82,5 +85,27 @@ function openedPath(folder: number): string | undefined {
     return readlinkSync(`/proc/self/fd/${folder}`);
   } catch {
     return undefined;
+  }
+}
+
+/** Writes the last message to a file. A file that cannot be written is an error before the turn, not after it. */
+export function lastMessageWriter(file: string): (text: string) => void {
+  const problem = problemWith(resolve(file));
+  if (problem !== undefined)
+    throw new UsageError(`--output-last-message: cannot write ${file}: ${problem}. Name another file.`);
+  return outputFile(file);
+}
+
+function problemWith(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isDirectory() === true) return "it is a folder";
+  const folder = dirname(path);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return `the folder ${folder} does not exist`;
+  try {
+    accessSync(found === undefined ? folder : path, constants.W_OK);
+    return undefined;
+  } catch {
+    return "permission denied";
   }
 }

@@ -28,6 +28,7 @@ import {
   type Actor,
   coveringGrants,
   grantsBeyondSandbox,
+  ReplacedFolderNotices,
   rejectUnknownRule,
   suggestionsFor,
   withFolderIdentities,
@@ -36,7 +37,6 @@ import { lateGrant, onceGrant } from "./late-answers.ts";
 import { networkOf } from "./network-gate.ts";
 import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
 import { judge, type PolicyDecision, subjectOf } from "./policy.ts";
-import { ReplacedFolderNotices } from "./replaced-folder-notices.ts";
 import { isWithinSandbox, isWorkspaceEdit } from "./sandbox-bounds.ts";
 
 /** What open requests need of their thread. */

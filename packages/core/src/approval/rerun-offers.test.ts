@@ -1,6 +1,6 @@
 import type { Action } from "@flint/protocol";
 import { expect, test } from "vitest";
-import { RerunOffers } from "./rerun-offers.ts";
+import { RerunOffers } from "../denials/rerun.ts";
 
 function action(command: string, host: string | undefined, hasRun = true): Action {
   const after = { itemId: "i", ranMs: 1, evidence: [] };

@@ -1,6 +1,7 @@
 import {
   type Action,
   describePermission,
+  grantKeys,
   joinPermissions,
   type Permission,
   type SandboxPolicy,
@@ -32,4 +33,18 @@ export function rerunAction(stopped: StoppedCommand, needs: Permission): Action 
   const seconds = ranMs < 950 ? "less than a second" : `${Math.round(ranMs / 1000)} s`;
   const reason = `${evidence.join(" ")} Run it again and let it ${describePermission(needs)}? It already ran for ${seconds} and may have done part of its work.`;
   return { kind: "command", itemId, command, cwd, needs, reason, after: { itemId, ranMs, evidence } };
+}
+
+/** Remembers which actions were offered to run again with what they need, so that a thread offers the same only once. */
+export class RerunOffers {
+  readonly #offered = new Set<string>();
+
+  /** Whether an action may be put to the user: any that has not run before, and one that has for the first time only. */
+  admit(action: Action): boolean {
+    if (action.after === undefined) return true;
+    const key = JSON.stringify(grantKeys(action));
+    const isFirst = !this.#offered.has(key);
+    this.#offered.add(key);
+    return isFirst;
+  }
 }

@@ -12,9 +12,9 @@ import {
 import type { UsageLimits } from "../account/usage-limits.ts";
 import type { NetworkGate } from "../approval/network-gate.ts";
 import type { OpenRequests } from "../approval/open-requests.ts";
-import { RerunOffers } from "../approval/rerun-offers.ts";
 import type { SerialQueue } from "../async.ts";
 import { extendedBudget, type Limits } from "../budget/limits.ts";
+import { RerunOffers } from "../denials/rerun.ts";
 import { DeferredTexts } from "../denials/turn-denials.ts";
 import { GoalPursuit } from "../goal/goal-pursuit.ts";
 import type { AgentInitiatedWork, Checkpoints, ClientHost, Clock } from "../ports/index.ts";

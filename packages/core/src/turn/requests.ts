@@ -7,8 +7,8 @@ import {
   type UserQuestion,
 } from "@flint/protocol";
 import type { OpenRequests } from "../approval/open-requests.ts";
-import type { RerunOffers } from "../approval/rerun-offers.ts";
 import type { BudgetGuard } from "../budget/budget-guard.ts";
+import type { RerunOffers } from "../denials/rerun.ts";
 import type { ActionDecision, ActionGuarantees, ClientToolCall } from "../ports/index.ts";
 import { wellFormed } from "../text/characters.ts";
 import type { TurnFiles } from "./files.ts";

@@ -1,7 +1,7 @@
 import type { AccountListener, Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { type AgentProgram, outsideCommand } from "../shared/agent.ts";
-import { TerminalAccount } from "../shared/terminal-account.ts";
+import { TerminalAccount } from "../shared/fixed-account.ts";
 import { CLAUDE } from "./descriptor.ts";
 
 const LOGOUT = ["auth", "logout"];

@@ -12,10 +12,10 @@ import {
 import type { CodexNotification, CodexTokens, CodexTurn } from "@flint/protocol/codex";
 import { remainingTextCapacity } from "../shared/translate.ts";
 import { CODEX } from "./descriptor.ts";
-import { hookEvents } from "./translate/hooks.ts";
 import {
   completedItem,
   fileChange,
+  hookEvents,
   isStreamed,
   itemIdOf,
   patchText,

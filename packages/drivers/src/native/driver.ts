@@ -33,7 +33,7 @@ import {
   type UsageReports,
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model as ModelRow, ThreadSettings } from "@flint/protocol";
-import { ConfiguredKeys } from "./configured-keys.ts";
+import { ConfiguredKeys } from "../shared/fixed-account.ts";
 
 /** Tools of MCP servers, and the status of those servers. */
 interface ServerTools extends ToolSource {

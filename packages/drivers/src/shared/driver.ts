@@ -20,7 +20,7 @@ import type {
   ReportedLimit,
 } from "@flint/protocol";
 import type { AgentDescriptor, AgentOptions } from "./agent.ts";
-import { TerminalAccount } from "./terminal-account.ts";
+import { TerminalAccount } from "./fixed-account.ts";
 
 /** Loads the code of a driver and makes one. */
 export type LoadDriver = (options: AgentOptions) => Promise<Driver>;

@@ -10,12 +10,6 @@ import {
 } from "@flint/protocol";
 import type { RpcError } from "@flint/rpc";
 import * as z from "zod/mini";
-import {
-  CreateTerminalResponse,
-  ReadTextFileResponse,
-  TerminalOutputResponse,
-  WaitForExitResponse,
-} from "./editor/responses.ts";
 import { ACP_REQUESTS } from "./requests.ts";
 
 /** The error codes that ACP adds to those of JSON-RPC. */
@@ -158,3 +152,19 @@ function reasonOf(error: FlintError): ErrorKind | "requestCancelled" {
     ? "requestCancelled"
     : error.kind;
 }
+
+/** The response to `fs/read_text_file`. */
+export const ReadTextFileResponse = foreignObject({ content: z.string() });
+
+/** The response to `terminal/create`. */
+export const CreateTerminalResponse = foreignObject({ terminalId: z.string().check(z.minLength(1)) });
+
+/** The response to `terminal/output`. */
+export const TerminalOutputResponse = foreignObject({ output: z.string(), truncated: z.boolean() });
+
+/** The response to `terminal/wait_for_exit`. */
+export const WaitForExitResponse = foreignObject({
+  exitCode: nullish(z.number()),
+  signal: nullish(z.string()),
+});
+export type WaitForExitResponse = z.output<typeof WaitForExitResponse>;

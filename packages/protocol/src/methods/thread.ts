@@ -3,10 +3,18 @@ import { Approval, QuestionRequest } from "../approval/approval.ts";
 import { SandboxPolicyInput } from "../approval/policy.ts";
 import { LoggedEvent } from "../events.ts";
 import { RestoredFiles } from "../server/restored-files.ts";
-import { AgentCommand, BackgroundCommand } from "../thread/agent-command.ts";
 import { ToolCallRequest, withClientTools } from "../thread/client-tool.ts";
 import { QueuedInput } from "../thread/input.ts";
-import { Goal, GoalStatus, Thread, ThreadSettings, ThreadTask, Turn } from "../thread/thread.ts";
+import {
+  AgentCommand,
+  BackgroundCommand,
+  Goal,
+  GoalStatus,
+  Thread,
+  ThreadSettings,
+  ThreadTask,
+  Turn,
+} from "../thread/thread.ts";
 import { Cost, LastUsage, TokenUsage } from "../thread/usage.ts";
 import { Id } from "../wire/ids.ts";
 import { LIMITS } from "../wire/limits.ts";

@@ -1,9 +1,8 @@
 import type { Approval, QuestionRequest } from "../approval/approval.ts";
 import type { Grant } from "../approval/grant.ts";
-import type { AgentCommand } from "./agent-command.ts";
 import type { ToolCallRequest } from "./client-tool.ts";
 import type { QueuedInput } from "./input.ts";
-import type { Goal, Thread, ThreadSettings, Turn } from "./thread.ts";
+import type { AgentCommand, Goal, Thread, ThreadSettings, Turn } from "./thread.ts";
 import { type Cost, NO_USAGE, type TokenUsage } from "./usage.ts";
 
 /** The state of a thread after its events, shared by the server, the SDK and user interfaces. */

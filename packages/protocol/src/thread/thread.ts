@@ -8,6 +8,25 @@ import { UsageLimit } from "../server/usage-limit.ts";
 import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
 
+/** A slash command of an agent: a prompt that begins with `/name` runs it. */
+export const AgentCommand = looseObject(() => ({
+  name: z.string(),
+  description: z.optional(z.string()),
+  /** What to write after it. */
+  hint: z.optional(z.string()),
+}));
+export type AgentCommand = z.output<typeof AgentCommand>;
+
+/** A command that an agent left running while it does other things. `processId` is the agent's own name for it. */
+export const BackgroundCommand = looseObject(() => ({
+  processId: z.string(),
+  command: z.string(),
+  cwd: z.optional(z.string()),
+  /** The item that shows it. */
+  itemId: z.optional(z.string()),
+}));
+export type BackgroundCommand = z.output<typeof BackgroundCommand>;
+
 /** Why a turn failed, by name. Free text is allowed; these are the names Flint itself uses. */
 export const TURN_ERROR_INFO = [
   "ContextWindowExceeded",

@@ -6,7 +6,6 @@ export {
   commandAgent,
   configuredAgents,
 } from "./agents.ts";
-export { formatKey, parseKey } from "./key-path.ts";
 export {
   APPROVAL_NAMES,
   approvalPolicyNamed,
@@ -18,7 +17,15 @@ export {
 } from "./keys/policy-names.ts";
 export { CONFIG_KEYS, CONFIG_NAMES, namesBelow, rowNameOf } from "./keys/table.ts";
 export { mcpServersOf } from "./mcp-servers.ts";
-export { ConfigError, ConfigValues, checkedDocument, isTable, unknownKey } from "./parse.ts";
+export {
+  ConfigError,
+  ConfigValues,
+  checkedDocument,
+  formatKey,
+  isTable,
+  parseKey,
+  unknownKey,
+} from "./parse.ts";
 export {
   PERMISSION_MODES,
   PERMISSION_MODES_DOC,

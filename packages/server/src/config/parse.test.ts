@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseKey } from "./key-path.ts";
 import { CONFIG_NAMES } from "./keys/table.ts";
-import { ConfigError, parseConfig } from "./parse.ts";
+import { ConfigError, parseConfig, parseKey } from "./parse.ts";
 
 const GOOD = `
 model = "flint/offline"           # a comment

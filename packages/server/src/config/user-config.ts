@@ -2,16 +2,17 @@ import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import { writePrivateFile } from "@flint/host/private-file";
 import { type Keymap, keymapOf } from "@flint/view/commands";
-import { formatKey, parseKey } from "./key-path.ts";
 import { mcpServersOf } from "./mcp-servers.ts";
 import {
   ConfigError,
   ConfigValues,
   checkedDocument,
   checkValue,
+  formatKey,
   isTable,
   parseConfig,
   parseDocument,
+  parseKey,
 } from "./parse.ts";
 import { agentPermissionsOf, policiesOf } from "./policies.ts";
 import { nativeOptions } from "./server-config.ts";

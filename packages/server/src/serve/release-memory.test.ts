@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { TestClock } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { releaseMemoryOnce } from "./release-memory.ts";
+import { releaseMemoryOnce } from "./shutdown.ts";
 
 /** Something that nothing refers to; undefined once it was collected. */
 function garbage(): WeakRef<object> {

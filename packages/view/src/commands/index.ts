@@ -1,4 +1,16 @@
 export {
+  DEFAULT_STATUS_LINE,
+  DEFAULT_THEME,
+  isStatusPart,
+  isTheme,
+  STATUS_PART_NAMES,
+  STATUS_PARTS,
+  type StatusPart,
+  THEME_NAMES,
+  THEMES,
+  type Theme,
+} from "./appearance.ts";
+export {
   type ArgumentValues,
   type Command,
   type CommandArgument,
@@ -14,13 +26,6 @@ export { commandFor, type Keymap, keymapOf, NAMED_KEYS, readChord } from "./keym
 export { nearest } from "./nearest.ts";
 export { completeCommand, readCommand, type TypedCommand } from "./slash.ts";
 export {
-  DEFAULT_STATUS_LINE,
-  isStatusPart,
-  STATUS_PART_NAMES,
-  STATUS_PARTS,
-  type StatusPart,
-} from "./status-line.ts";
-export {
   COMMAND_IDS,
   COMMANDS,
   type CommandId,
@@ -32,4 +37,3 @@ export {
   paletteCommands,
   usageOf,
 } from "./table.ts";
-export { DEFAULT_THEME, isTheme, THEME_NAMES, THEMES, type Theme } from "./themes.ts";

@@ -1,5 +1,5 @@
+import { THEME_NAMES } from "./appearance.ts";
 import type { ArgumentValues, Command, CommandArgument } from "./command.ts";
-import { THEME_NAMES } from "./themes.ts";
 
 /** The commands that can be typed after `/` or chosen in the palette. */
 export const SESSION_COMMANDS = {

@@ -1,7 +1,7 @@
 import type { ThreadSettings } from "@flint/protocol";
 import { expect, test } from "vitest";
 import { settingsIn } from "../../testing/recorded-turn.ts";
-import { webNeeds } from "./network-needs.ts";
+import { webNeeds } from "./web-tools.ts";
 
 const needs = (address: string, settings: Partial<ThreadSettings>) =>
   webNeeds(new URL(address), { ...settingsIn("/w"), ...settings });

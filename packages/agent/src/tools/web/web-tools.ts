@@ -1,6 +1,15 @@
 import { cutMiddle, visibleText } from "@flint/core/text";
-import { errorMessage, type Item, type Permission } from "@flint/protocol";
+import {
+  errorMessage,
+  hostRuleProblem,
+  type Item,
+  isUnconfined,
+  type NetworkPermission,
+  type Permission,
+  type ThreadSettings,
+} from "@flint/protocol";
 import { string } from "../input.ts";
+import { networkBeyond } from "../shell/needs.ts";
 import {
   declined,
   defineTool,
@@ -13,7 +22,6 @@ import {
   type ToolOutcome,
 } from "../tool.ts";
 import { htmlToText } from "./html-text.ts";
-import { webNeeds } from "./network-needs.ts";
 import type { AddressRule, Page } from "./page-request.ts";
 
 /** How much of a page the model gets. */
@@ -163,4 +171,22 @@ export async function requestApproval(
   const decision = await turn.approve({ kind: "tool", itemId, tool, arguments: input, ...more });
   if (signal.aborted || decision.outcome === "cancel") return INTERRUPTED;
   return decision.outcome === "deny" ? declined(decision.message) : undefined;
+}
+
+/**
+ * What a web request needs beyond the network of its thread; undefined if nothing. A user who is asked about each address
+ * needs no list of hosts. Where no one is asked, the network that was chosen for commands also counts for pages, because an
+ * address can carry away as much as a command.
+ */
+export function webNeeds(url: URL, settings: ThreadSettings): Permission | undefined {
+  const isAsked = settings.approvalPolicy !== "never" && settings.network !== "none";
+  if (isAsked || isUnconfined(settings.sandboxPolicy)) return undefined;
+  const network = networkBeyond(networkOf(url), settings);
+  return network === undefined ? undefined : { network };
+}
+
+/** The rule for exactly this host and port. No rule names an address, so that takes the whole network. */
+function networkOf({ hostname, port, protocol }: URL): NetworkPermission {
+  const rule = `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
+  return hostRuleProblem(rule) === undefined ? { hosts: [rule] } : "all";
 }

@@ -1,9 +1,9 @@
 import { type ParsedArguments, UsageError } from "../../command-line/command.ts";
 import type { FlagValues } from "../../command-line/flags.ts";
 import { printError } from "../../command-line/output.ts";
+import { lastMessageWriter } from "../../command-line/output-file.ts";
 import { runTurn } from "../exec/exec.ts";
 import { imageInput, isPiped, readPiped, readSchema, textInput } from "../exec/input.ts";
-import { lastMessageWriter } from "../exec/last-message.ts";
 import type { ExecOptions } from "../exec/options.ts";
 import type { CODEX_EXEC_FLAGS } from "./flags.ts";
 import { nonInteractiveServer } from "./server-options.ts";

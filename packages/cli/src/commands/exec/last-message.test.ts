@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { lastMessageWriter } from "./last-message.ts";
+import { lastMessageWriter } from "../../command-line/output-file.ts";
 
 test("writes the last message to the file", async () => {
   const file = join((await temporaryFolder()).path, "answer.txt");

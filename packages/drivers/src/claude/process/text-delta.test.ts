@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { type ClaudeFrame, decodeClaudeFrame } from "@flint/protocol/claude";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeTextDelta } from "./text-delta.ts";
+import { decodeTextDelta } from "./connection.ts";
 
 const FIXTURES = new URL("../fixtures/", import.meta.url);
 const IDS = { session_id: "5f0c7c1e-0001", parent_tool_use_id: null, uuid: "5f0c7c1e-0002" };

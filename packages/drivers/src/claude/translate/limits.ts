@@ -1,6 +1,6 @@
 import { type ReportedLimit, stringOf, type UsageLimitStatus } from "@flint/protocol";
 import { objectOf } from "../../shared/json.ts";
-import { statusAt, unixMilliseconds } from "../../shared/limits.ts";
+import { statusAt, unixMilliseconds } from "../../shared/translate.ts";
 
 /** Claude's names for the windows of its limits. */
 const WINDOWS: Readonly<Record<string, Pick<ReportedLimit, "window" | "windowMinutes" | "model">>> = {

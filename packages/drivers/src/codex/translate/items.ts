@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { DriverEvent } from "@flint/core/ports";
 import {
   type FileUpdateChange,
   type Item,
@@ -7,6 +8,7 @@ import {
   isRecord,
   type ThreadItem,
 } from "@flint/protocol";
+import type { CodexHookRun } from "@flint/protocol/codex";
 import {
   type CodexAnyItem,
   type CodexFileChange,
@@ -229,4 +231,31 @@ function wholeFile(text: string, from: string, to: string, sign: "+" | "-"): str
   const ranges = sign === "+" ? `-0,0 +${range}` : `-${range} +0,0`;
   const end = text.endsWith("\n") ? "" : `${NO_NEWLINE}\n`;
   return `--- ${from}\n+++ ${to}\n@@ ${ranges} @@\n${lines.map((line) => `${sign}${line}\n`).join("")}${end}`;
+}
+
+/** The source of Flint's own hook, by which approved commands get past the sandbox. */
+const FLINT = "sessionFlags";
+
+const STATUSES: ReadonlyMap<string, Item<"hookRun">["status"]> = new Map([
+  ["running", "inProgress"],
+  ["completed", "completed"],
+  ["blocked", "blocked"],
+  ["stopped", "stopped"],
+]);
+
+/** A hook of the user's configuration that began or ended. Codex itself decides what follows from it. */
+export function hookEvents(type: "item/started" | "item/completed", run: CodexHookRun): DriverEvent[] {
+  return run.source === FLINT ? [] : [{ type, item: hookItem(run) }];
+}
+
+function hookItem(run: CodexHookRun): Item<"hookRun"> {
+  const { eventName, sourcePath, statusMessage, durationMs, entries = [] } = run;
+  const output = [statusMessage ?? "", ...entries.map(({ text }) => text)].filter((text) => text !== "");
+  return {
+    ...{ type: "hookRun", id: itemIdOf(run.id), event: eventName },
+    status: STATUSES.get(run.status) ?? "failed",
+    ...(sourcePath === undefined ? {} : { name: `${eventName} (${sourcePath})` }),
+    ...(output.length === 0 ? {} : { output: output.join("\n") }),
+    ...(typeof durationMs === "number" ? { durationMs } : {}),
+  };
 }

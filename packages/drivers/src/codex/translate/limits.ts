@@ -1,6 +1,6 @@
 import type { ReportedLimit } from "@flint/protocol";
 import type { CodexRateLimits, CodexResult } from "@flint/protocol/codex";
-import { statusAt, unixMilliseconds, windowName } from "../../shared/limits.ts";
+import { statusAt, unixMilliseconds, windowName } from "../../shared/translate.ts";
 
 /** Codex's own name of the limit that all of its models share. */
 const MAIN_LIMIT = "codex";

@@ -2,8 +2,8 @@ import type { ClientFiles, ClientHost, Clock } from "@flint/core/ports";
 import { RemoteError } from "@flint/rpc";
 import type { ClientAsks } from "../../shared/client-asks.ts";
 import type { ClientCapabilities } from "../capabilities.ts";
+import { ReadTextFileResponse } from "../vocabulary.ts";
 import { EditorRequests } from "./requests.ts";
-import { ReadTextFileResponse } from "./responses.ts";
 import { EditorTerminal } from "./terminal.ts";
 
 /** What the user wants editors to do themselves. */

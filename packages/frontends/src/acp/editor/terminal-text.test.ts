@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TerminalText } from "./terminal-text.ts";
+import { TerminalText } from "./terminal.ts";
 
 test("each answer has everything so far, and only what is new is taken", () => {
   const text = new TerminalText();

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { FlintError, type UserInput } from "@flint/protocol";
-import { ReadTextFileResponse } from "../editor/responses.ts";
 import type { PromptBlock } from "../requests.ts";
+import { ReadTextFileResponse } from "../vocabulary.ts";
 
 /** The number of characters that one embedded file may have. */
 const LONGEST_RESOURCE = 512 * 1024;

@@ -20,11 +20,10 @@ import { toolCallAsk } from "../asks/client-tools.ts";
 import { questionAsk } from "../asks/questions.ts";
 import type { RequestedPolicies } from "../wire/policies.ts";
 import { accountUpdated, loginEnded } from "./accounts.ts";
-import { hookRunOf } from "./hooks.ts";
 import { fileChangeOf, itemOf } from "./items.ts";
 import { bucketsOf } from "./limits.ts";
 import { effortOf, NOT_LOADED, settingsOf, statusOf, threadOf } from "./threads.ts";
-import { bareTurn, endedTurn, tokensOf, turnErrorOf } from "./turns.ts";
+import { bareTurn, endedTurn, hookRunOf, tokensOf, turnErrorOf } from "./turns.ts";
 
 /** A notification of this wire. A status is sent only to clients that do not know it yet. */
 export interface OutgoingNotification extends Notification {

@@ -4,8 +4,14 @@ import { type ConfinedPolicy, FlintError, isPathIn } from "@flint/protocol";
 import { folderIdentity } from "../../files/folder-identity.ts";
 import { realPathIfAny } from "../../files/path-kinds.ts";
 import { boundSockets } from "../sockets.ts";
-import { type Bind, outermostFirst } from "./binds.ts";
-import { type PrivateMount, privateMount, type StagedFolder, stagedFolders } from "./private-mounts.ts";
+import {
+  type Bind,
+  outermostFirst,
+  type PrivateMount,
+  privateMount,
+  type StagedFolder,
+  stagedFolders,
+} from "./private-mounts.ts";
 
 /** Something that is mounted at another path than its own. */
 export interface Mount {

@@ -1,6 +1,5 @@
 import { shellQuote, singleQuote } from "@flint/core/text";
 import { isPathIn } from "@flint/protocol";
-import type { Bind } from "./binds.ts";
 import type { Confinement, Mount } from "./confinement.ts";
 import {
   firstProcess,
@@ -10,7 +9,7 @@ import {
   type Tools,
   temporaryBytes,
 } from "./launch.ts";
-import type { PrivateMount } from "./private-mounts.ts";
+import type { Bind, PrivateMount } from "./private-mounts.ts";
 
 /** The user and group that the command runs as. */
 export interface Identity {

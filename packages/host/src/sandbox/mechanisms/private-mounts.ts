@@ -1,9 +1,8 @@
 import { readdir, readlink } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, sep } from "node:path";
 import type { PrivateFolder } from "@flint/core/ports";
 import { isPathIn } from "@flint/protocol";
 import { realPathIfAny } from "../../files/path-kinds.ts";
-import { type Bind, outermostFirst } from "./binds.ts";
 
 /** A private folder with what it is made of. */
 export interface StagedFolder extends PrivateFolder {
@@ -102,4 +101,21 @@ async function linkAt(path: string) {
 
 function isListed({ path }: { readonly path: string }, binds: readonly Bind[]): boolean {
   return binds.some((bind) => bind.path === path);
+}
+
+/** A path that is mounted into the confined file system. */
+export interface Bind {
+  readonly path: string;
+  readonly writable: boolean;
+}
+
+/** Outer folders before what is in them. */
+export function outermostFirst<Each extends Bind>(binds: readonly Each[]): Each[] {
+  return binds
+    .filter((bind) => bind.path !== sep)
+    .sort((left, right) => depth(left.path) - depth(right.path));
+}
+
+function depth(path: string): number {
+  return path.split(sep).length;
 }
