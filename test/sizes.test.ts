@@ -44,7 +44,7 @@ const LEFT = new Set([
 ]);
 
 /** Long files: a table, and the state of a terminal session, which has yet to be split. */
-const TABLES = new Set(["view/src/commands/session-commands.ts", "tui/src/session/session.ts", "core/src/turn/runner.ts"]);
+const TABLES = new Set(["view/src/commands/session-commands.ts", "tui/src/session/session.ts"]);
 
 describe("the source files", () => {
   const sources = packageNames(ROOT).flatMap((name) => [...readSources(ROOT, `packages/${name}/src`)]);

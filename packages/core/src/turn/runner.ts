@@ -11,12 +11,13 @@ import { TurnLimits } from "../account/turn-limits.ts";
 import type { UsageLimits } from "../account/usage-limits.ts";
 import type { DecidedConnection } from "../approval/network-gate.ts";
 import type { OpenRequests } from "../approval/open-requests.ts";
-import type { RerunOffers } from "../approval/rerun-offers.ts";
-import { KeepAlive, Latch, waitAtMost } from "../async.ts";
+import { waitAtMost } from "../async.ts";
 import { BudgetGuard } from "../budget/budget-guard.ts";
 import type { Limits } from "../budget/limits.ts";
 import { ReportQueue } from "../denials/report-queue.ts";
-import { type DeferredTexts, TurnDenials } from "../denials/turn-denials.ts";
+import type { RerunOffers } from "../denials/rerun.ts";
+import type { DeferredTexts } from "../denials/turn-denials.ts";
+import { TurnDenials } from "../denials/turn-denials.ts";
 import { UnprotectedFiles } from "../denials/unprotected-files.ts";
 import type {
   Checkpoints,
@@ -33,7 +34,7 @@ import type {
 import type { SettingsLocks } from "../settings/settings-locks.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { effectiveSettings, type OpenSession } from "./agent-session.ts";
-import { agentFailed, closeTurn, type Ending, failedStorage, turnErrorOf } from "./closing.ts";
+import { closeTurn, type Ending, failedStorage, turnErrorOf } from "./closing.ts";
 import { takeOverCommits } from "./commits.ts";
 import type { StartedTurn } from "./decisions.ts";
 import { TurnFiles } from "./files.ts";
@@ -41,6 +42,7 @@ import { handoffItem } from "./handoff.ts";
 import { TurnReporter } from "./reporter.ts";
 import { TurnRequests } from "./requests.ts";
 import { SilenceGuard } from "./silence-guard.ts";
+import { TurnSteering } from "./steering.ts";
 import { type Interrupter, TurnStop } from "./stop.ts";
 
 /** How long the end of a turn waits for a look at the files that it made. */
@@ -96,9 +98,7 @@ export interface TurnRunnerOptions {
 export class TurnRunner {
   readonly #options: TurnRunnerOptions;
   readonly #stop: TurnStop;
-  /** Opens when the driver starts the turn. */
-  readonly #begun = new Latch();
-  readonly #steers = new KeepAlive();
+  readonly #steering: TurnSteering;
   readonly #reporter: TurnReporter;
   readonly #limits: TurnLimits;
   readonly #files: TurnFiles | undefined;
@@ -109,7 +109,6 @@ export class TurnRunner {
   readonly #reports: ReportQueue<DriverEvent>;
   readonly #unprotected: UnprotectedFiles;
   #asksToWrite = false;
-  #session: DriverSession | undefined;
   #noteReported: NonNullable<OpenSession["noteReported"]> = () => {};
   #agent = "";
   /** The latest position of the agent's own session. */
@@ -120,6 +119,7 @@ export class TurnRunner {
     const { turnId } = options.turn;
     this.#options = options;
     this.#stop = new TurnStop(clock, () => requests.cancelTurn(turnId));
+    this.#steering = new TurnSteering(this.#stop);
     const failed = (error: unknown) => this.#stop.failStorage(asFlintError(error));
     const stopFor = (error: TurnError) => this.#stop.failWith(error);
     const connectionsOf = options.connectionsOf.bind(options);
@@ -158,7 +158,7 @@ export class TurnRunner {
           ?.items.find(({ id }) => id === itemId),
       approve: (action) => this.approve(action),
       grantOnce: (action) => requests.grantOnce(this.#agent, action).catch(failed),
-      steer: (text) => this.#steerText(text),
+      steer: (text) => this.#steering.steerText(text),
     });
     this.#unprotected = new UnprotectedFiles({
       settings: () => this.#settings,
@@ -180,24 +180,9 @@ export class TurnRunner {
     this.#stop.interrupt(by);
   }
 
-  /**
-   * Sends input to the agent, as soon as it has started. Undefined if it accepts none. Otherwise the turn does not end
-   * until the returned function is called, so that the input can be stored as a part of it.
-   */
-  async steer(input: readonly UserInput[]): Promise<(() => void) | undefined> {
-    await Promise.race([this.#begun.opened, this.#stop.stopped, this.#stop.finished]);
-    const session = this.#session;
-    if (session?.steer === undefined || this.#stop.hasEnded) return undefined;
-    const release = this.#steers.acquire();
-    const tooLate = this.#stop.finished.then(() => false);
-    try {
-      if (await Promise.race([session.steer(input), tooLate])) return release;
-    } catch (error) {
-      release();
-      throw agentFailed(error);
-    }
-    release();
-    return undefined;
+  /** Sends input to the agent, as `TurnSteering.steer` does. */
+  steer(input: readonly UserInput[]): Promise<(() => void) | undefined> {
+    return this.#steering.steer(input);
   }
 
   /** Requests approval of what is done in this turn. Never rejects. */
@@ -218,7 +203,7 @@ export class TurnRunner {
     this.#guard.close();
     this.#silence.close();
     requests.cancelTurn(this.turnId);
-    await this.#steers.released();
+    await this.#steering.released();
     if (this.#files !== undefined) await this.#files.end();
     log.onFailure(undefined);
     return this.#close(this.#stop.ending(kept, (error) => this.#limits.explained(this.#agent, error)));
@@ -269,7 +254,6 @@ export class TurnRunner {
     await this.#markHandoff(opened);
     await Promise.race([this.#options.refreshScope(), this.#stop.stopped]);
     if (this.#stop.hasEnded) return { status: "interrupted" };
-    this.#session = opened.session;
     this.#asksToWrite = opened.asksToWrite;
     this.#denials.begin(opened.explainsDenials === true ? undefined : opened.session);
     const looked = this.#unprotected.begin();
@@ -279,7 +263,7 @@ export class TurnRunner {
     const { kind, input } = this.#options.turn;
     const first = kind === "prompt" ? [...this.#options.deferred.take(), ...input] : input;
     const running = opened.session.run(this.#context(first));
-    this.#begun.open();
+    this.#steering.begin(opened.session);
     return this.#withFollowUps(opened.session, await running);
   }
 
@@ -293,14 +277,6 @@ export class TurnRunner {
       if (input.length === 0 || this.#stop.hasEnded) return outcome;
       outcome = await session.run(this.#context(input));
     }
-  }
-
-  /** Whether the running agent took a text. Never rejects. */
-  async #steerText(text: string): Promise<boolean> {
-    // Expected: the agent has just ended.
-    const release = await this.steer([{ type: "text", text }]).catch(() => undefined);
-    release?.();
-    return release !== undefined;
   }
 
   /** Adds an item where another agent than that of the last turn takes over. */
