@@ -38,7 +38,7 @@ export type ProgramName = (typeof PROGRAMS)[number];
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
-/** What a measurement works with: the programs, folders that go away afterwards, and how thorough to be. */
+/** Dependencies of a measurement: the programs, folders that go away afterwards, and how thorough to be. */
 export class Bench {
   /** Fewer rounds and smaller amounts, to see that everything works. */
   readonly short: boolean;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { packageNames, ROOT, readSources } from "./source/files.ts";
-import { tokenize } from "./source/tokens.ts";
+import { type Token, tokenize } from "./source/tokens.ts";
 
 /** Words that only this project used, and what the field says instead. */
 const PRIVATE_WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
@@ -17,6 +17,52 @@ const PRIVATE_WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = 
   [/\bbrought (?:no|a|the)\b/i, "returned, produced"],
 ];
 
+/** Parts of names that the field has other words for. */
+const PRIVATE_PARTS: ReadonlyMap<string, string> = new Map([
+  ["wanted", "requested, expected"],
+  ["places", "positions, paths, workspaces"],
+  ["told", "sent, notified, reported"],
+  ["tells", "reports, sends"],
+  ["tell", "report, send"],
+  ["unasked", "agent-initiated, unprompted"],
+  ["spent", "usage, exhausted"],
+  ["person", "user"],
+  ["people", "users"],
+  ["nobody", "no client, no one"],
+  ["whoever", "anyone"],
+  ["signs", "evidence, presence sockets"],
+  ["brought", "client-provided"],
+  ["follower", "subscriber"],
+  ["followers", "subscribers"],
+  ["woken", "resumed"],
+  ["door", "front end"],
+  ["doors", "front ends"],
+  ["desk", "client handler"],
+  ["guests", "clients"],
+  ["keepsake", "provider metadata"],
+  ["latitude", "tolerances"],
+  ["aftermath", "after-turn"],
+]);
+
+/** Names with such a part for which there is no other word: the user of that name on Unix, and the subject of an example. */
+const ALLOWED_NAMES: ReadonlySet<string> = new Set([
+  ...["runAsNobody", "launchAsNobody", "probeAsNobody", "probeScopeAsNobody", "Person"],
+]);
+
+/** Openings of comments that describe by a question, with a plain statement for each. */
+const QUESTIONS: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [
+    /^\/\*\*[\s*]+What (?:a|an|the) [\w' -]+ (?:runs|works|starts|is (?:started|opened|made|run|played)) with\b/,
+    "Options of …",
+  ],
+  [/^\/\*\*[\s*]+What (?:a|an|the) [\w' -]+ (?:depends on|is made of|is given)\b/, "Dependencies of …"],
+  [/^\/\*\*[\s*]+What is wrong with\b/, "The problem with …"],
+  [/^\/\*\*[\s*]+What is known about\b/, "The facts known about …"],
+  [/^\/\*\*[\s*]+How (?:a|an|the) [\w' -]+ ended\b/, "The outcome of …"],
+  [/^\/\*\*[\s*]+How long [^,.;]+ may take\./, "The timeout of …"],
+  [/^\/\*\*[\s*]+How many \w+ (?:are|were|there)\b/, "The number of …"],
+];
+
 test("comments, messages, test titles and docs use the words of the field", () => {
   const found = [...sentences()].flatMap(({ place, text }) =>
     PRIVATE_WORDS.filter(([pattern]) => pattern.test(text)).map(
@@ -28,26 +74,92 @@ test("comments, messages, test titles and docs use the words of the field", () =
 
 test("a private word is found in a comment and in a message, and not in a name", () => {
   const source = `const nobody = "nobody"; // Nobody knows.\nsay(\`whoever \${it} is\`);`;
-  expect([...sentencesIn("a.ts", source)].map(({ text }) => text)).toEqual(["// Nobody knows.", "whoever "]);
+  expect([...sentencesIn("a.ts", tokenize(source))].map(({ text }) => text)).toEqual([
+    "// Nobody knows.",
+    "whoever ",
+  ]);
 });
+
+test("names of identifiers and files use the words of the field", () => {
+  const found = codeFiles().flatMap(([path, tokens]) => {
+    const names = tokens.filter(({ kind, text }) => kind === "word" && !ALLOWED_NAMES.has(text));
+    return [
+      ...privateParts(path.split("/").at(-1) ?? "").map((fault) => `${path}: ${fault}`),
+      ...names.flatMap(({ text, line }) =>
+        privateParts(text).map((fault) => `${path}:${line}: ${text}: ${fault}`),
+      ),
+    ];
+  });
+  expect(found).toEqual([]);
+});
+
+test("comments open with a statement, not with a question", () => {
+  const found = codeFiles().flatMap(([path, tokens]) =>
+    tokens.flatMap(({ kind, text, line }) =>
+      kind === "comment" ? questionsIn(text).map((instead) => `${path}:${line}: write: ${instead}`) : [],
+    ),
+  );
+  expect(found).toEqual([]);
+});
+
+test("a private word is found in each form of a name, and not inside of another word", () => {
+  const names = [
+    "#wantedPath",
+    "isTold",
+    "TOLD_TOKENS",
+    "news-places.ts",
+    "untold",
+    "replaces",
+    "personality",
+  ];
+  expect(names.map((name) => privateParts(name).length)).toEqual([1, 1, 1, 1, 0, 0, 0]);
+});
+
+test("a question is found at the start of a comment only", () => {
+  const comments = [
+    "/** What a turn runs with. */",
+    "/**\n * How the merge ended.\n */",
+    "/** Says how a turn ended. */",
+  ];
+  expect(comments.map((comment) => questionsIn(comment).length)).toEqual([1, 1, 0]);
+});
+
+function questionsIn(comment: string): string[] {
+  return QUESTIONS.flatMap(([pattern, instead]) => (pattern.test(comment) ? [instead] : []));
+}
+
+/** What to write instead of each private part of a name in camel case, in capitals, or with hyphens. */
+function privateParts(name: string): string[] {
+  const parts = name.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).map((part) => part.toLowerCase());
+  return parts.flatMap((part) => {
+    const instead = PRIVATE_PARTS.get(part);
+    return instead === undefined ? [] : [`${part} (write: ${instead})`];
+  });
+}
+
+let files: readonly (readonly [path: string, tokens: readonly Token[]])[] | undefined;
+
+/** Every source file but this one, which has to name them. */
+function codeFiles() {
+  const folders = [...packageNames(ROOT).map((name) => `packages/${name}/src`), "test", "scripts", "bench"];
+  files ??= folders
+    .flatMap((folder) => [...readSources(ROOT, folder)])
+    .filter(([path]) => path !== "test/language.test.ts")
+    .map(([path, source]) => [path, tokenize(source)] as const);
+  return files;
+}
 
 /** Every comment and every string with more than one word of the source, and every line of the docs. */
 function* sentences(): Generator<{ place: string; text: string }> {
-  const folders = [...packageNames(ROOT).map((name) => `packages/${name}/src`), "test", "scripts", "bench"];
-  for (const folder of folders) {
-    for (const [path, source] of readSources(ROOT, folder)) {
-      // This file has to name them.
-      if (path !== "test/language.test.ts") yield* sentencesIn(path, source);
-    }
-  }
+  for (const [path, tokens] of codeFiles()) yield* sentencesIn(path, tokens);
   for (const path of pages()) {
     const lines = readFileSync(join(ROOT, path), "utf8").split("\n");
     yield* lines.map((text, index) => ({ place: `${path}:${index + 1}`, text }));
   }
 }
 
-function* sentencesIn(path: string, source: string): Generator<{ place: string; text: string }> {
-  for (const { kind, text, line } of tokenize(source)) {
+function* sentencesIn(path: string, tokens: readonly Token[]): Generator<{ place: string; text: string }> {
+  for (const { kind, text, line } of tokens) {
     const isText = kind === "comment" || kind === "string" || kind === "template";
     if (isText && /\w \w|\w $/.test(text)) yield { place: `${path}:${line}`, text };
   }

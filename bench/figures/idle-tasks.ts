@@ -33,7 +33,7 @@ export const idleTasks: Figure = {
     };
     await interleave(bench.choose(3, 1), { one: () => measureOnce("one"), many: () => measureOnce("many") });
     const memory = (name: keyof typeof homes) => lowest(seen[name].map(({ megabytes }) => megabytes));
-    const wakes = (name: keyof typeof homes) => lowest(seen[name].map((each) => each.wakeUps));
+    const wakeUpsOf = (name: keyof typeof homes) => lowest(seen[name].map((each) => each.wakeUps));
     const per10s = 10_000 / restMs;
     return [
       {
@@ -42,7 +42,7 @@ export const idleTasks: Figure = {
       },
       {
         figure: "… times that it wakes up in 10 s, beyond that with one",
-        value: Math.max(0, wakes("many") - wakes("one")) * per10s,
+        value: Math.max(0, wakeUpsOf("many") - wakeUpsOf("one")) * per10s,
         ...{ unit: "", target: { of: "value", most: 1 } },
       },
     ];

@@ -122,12 +122,12 @@ async function atRest(
     const pid = programOf(child);
     // What follows the first frame is not rest: the list of models, and V8, which collects once when it is quiet.
     await pause(settleMs);
-    const [microseconds, woken] = [processorMicroseconds(pid), wakeUps(pid)];
+    const [microseconds, wakeUpsBefore] = [processorMicroseconds(pid), wakeUps(pid)];
     await pause(idleMs);
     const share = IDLE_MS / idleMs;
     return {
       cpuMs: ((processorMicroseconds(pid) - microseconds) / 1000) * share,
-      wakeUps: (wakeUps(pid) - woken) * share,
+      wakeUps: (wakeUps(pid) - wakeUpsBefore) * share,
       megabytes: residentMegabytes(pid),
     };
   } finally {

@@ -1,7 +1,7 @@
 import { type Command, type CommandGroup, isGroup } from "../../packages/cli/src/command-line/command.ts";
 import { code, GENERATED, page, table } from "./markdown.ts";
 
-/** What the page of the command line is made of. */
+/** Parts of the page of the command line. */
 export interface CliPageParts {
   readonly commands: Readonly<Record<string, Command | CommandGroup>>;
   readonly exitCodes: Readonly<Record<string, string>>;

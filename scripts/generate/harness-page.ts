@@ -6,7 +6,7 @@ import { anchor, code, nameHeading, page, table } from "./markdown.ts";
 import { fillProse } from "./prose.ts";
 import { type TypeDocs, typeSection } from "./types-page.ts";
 
-/** What the page of the harness protocol is made of. */
+/** Parts of the page of the harness protocol. */
 export interface HarnessPageParts {
   readonly prose: string;
   readonly document: SchemaDocument;

@@ -2,13 +2,11 @@ import { ITEMS } from "@flint/protocol";
 import { itemTypeName } from "@flint/protocol/schema";
 import { anchor } from "./markdown.ts";
 
-const itemPlaces = new Map(
-  Object.keys(ITEMS).map((type) => [itemTypeName(type), `items.md#${anchor(type)}`]),
-);
+const itemLinks = new Map(Object.keys(ITEMS).map((type) => [itemTypeName(type), `items.md#${anchor(type)}`]));
 
 /** Where a named type of the Flint wire is described: items on their own page, everything else among the types. */
 export function flintType(name: string): string {
-  return itemPlaces.get(name) ?? `types.md#${anchor(name)}`;
+  return itemLinks.get(name) ?? `types.md#${anchor(name)}`;
 }
 
 /** Where a named type is described, seen from the page of the harness protocol, which describes its own. */

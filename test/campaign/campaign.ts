@@ -59,7 +59,7 @@ export async function playCampaign(options: CampaignOptions): Promise<Invariant[
   }
 }
 
-/** What a campaign is played with. */
+/** Options of a campaign. */
 interface CampaignParts {
   readonly programs: CampaignPrograms;
   readonly redis: RedisServer;

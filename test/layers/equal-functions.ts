@@ -3,7 +3,7 @@ import { tokenize } from "../source/tokens.ts";
 /** A function that stands in several files: its name, and where. */
 export interface EqualFunctions {
   readonly name: string;
-  readonly places: readonly string[];
+  readonly paths: readonly string[];
 }
 
 /** Shorter bodies say too little to be one fact: `return a + b;` may be right in two places. */
@@ -14,19 +14,19 @@ const DECLARATION = /^(?:export )?(?:async )?function\*? (\w+)[\s\S]*?\n\}/gm;
 
 /** The functions that several files declare with the same parameters and body, whatever they are called. */
 export function equalFunctions(sources: ReadonlyMap<string, string>): EqualFunctions[] {
-  const found = new Map<string, { name: string; places: Set<string> }>();
+  const found = new Map<string, { name: string; paths: Set<string> }>();
   for (const [path, source] of sources) {
     for (const [whole, name = ""] of source.matchAll(DECLARATION)) {
       const body = normalized(whole, name);
       if (body.length < MIN_BODY) continue;
-      const entry = found.get(body) ?? { name, places: new Set() };
-      entry.places.add(path);
+      const entry = found.get(body) ?? { name, paths: new Set() };
+      entry.paths.add(path);
       found.set(body, entry);
     }
   }
   return [...found.values()]
-    .filter(({ places }) => places.size > 1)
-    .map(({ name, places }) => ({ name, places: [...places].sort() }));
+    .filter(({ paths }) => paths.size > 1)
+    .map(({ name, paths }) => ({ name, paths: [...paths].sort() }));
 }
 
 /** A function without its name, comments and white space, from its parameters on. */

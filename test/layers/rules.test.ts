@@ -351,7 +351,7 @@ export function oneLine(text: string): string {
       ["b.ts", other],
       ["c.ts", one.replace('" "', '""')],
     ]);
-    expect(equalFunctions(sources)).toEqual([{ name: "oneLine", places: ["a.ts", "b.ts"] }]);
+    expect(equalFunctions(sources)).toEqual([{ name: "oneLine", paths: ["a.ts", "b.ts"] }]);
   });
 
   test("may be that short that they say nothing", () => {

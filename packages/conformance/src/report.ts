@@ -3,7 +3,7 @@ import type { CheckResult, Outcome } from "./check.ts";
 import type { Entry } from "./wire/wire.ts";
 
 /** What each outcome is called in a report. */
-const SIGNS: Readonly<Record<Outcome, string>> = {
+const MARKS: Readonly<Record<Outcome, string>> = {
   passed: "ok         ",
   failed: "FAILED     ",
   "not offered": "not offered",
@@ -23,7 +23,7 @@ export function tally(findings: readonly CheckResult[]): Readonly<Record<Outcome
 
 /** One check as a report shows it: its sentence, and for a failure what was sent and what came. */
 export function findingLines({ name, outcome, reason, conversations }: CheckResult): string {
-  const lines = [`  ${SIGNS[outcome]}  ${name}`];
+  const lines = [`  ${MARKS[outcome]}  ${name}`];
   if (reason !== undefined) lines.push(...indented(reason));
   if (outcome === "failed") lines.push(...conversations.flatMap(conversationLines));
   return `${lines.map(escapeControls).join("\n")}\n`;

@@ -18,7 +18,7 @@ interface Connection {
   readonly lasting: boolean;
 }
 
-/** What a check is given: connections to the server, a folder to work in, and unused names. */
+/** Context of a check: connections to the server, a folder to work in, and unused names. */
 export class TestContext {
   readonly cwd: string;
   readonly #options: TestContextOptions;

@@ -170,8 +170,8 @@ describe("what is handed out", () => {
   });
 
   test("is not kept back by a task that no worker may take", () => {
-    const nobody = { ...retried("first"), spec: { ...testSpec(), pool: "gpu" } };
-    expect(offered([nobody, task("second"), task("third")])).toEqual([
+    const unmatched = { ...retried("first"), spec: { ...testSpec(), pool: "gpu" } };
+    expect(offered([unmatched, task("second"), task("third")])).toEqual([
       ["first", true],
       ["second", true],
     ]);

@@ -14,7 +14,7 @@ export type RowFamily =
   | "notice"
   /** Another agent continues from here. */
   | "handoff"
-  /** How a turn ended and what it used. */
+  /** The outcome and usage of a turn. */
   | "turn"
   | "unknown";
 

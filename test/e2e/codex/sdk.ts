@@ -27,7 +27,7 @@ type SdkInput = string | readonly ({ type: "text"; text: string } | { type: "loc
 type SdkTurnOptions = { readonly outputSchema?: unknown; readonly signal?: AbortSignal };
 type ThreadOptions = Readonly<Record<string, unknown>>;
 
-/** How a turn of the SDK ended. */
+/** The outcome of a turn of the SDK. */
 export interface SdkTurn {
   readonly items: readonly SdkEvent[];
   readonly finalResponse: string;

@@ -11,7 +11,7 @@ import {
 import type { Denial, DriverEvent, DriverSession, EndedCommand, RefusedConnection } from "../ports/index.ts";
 import { type EndedItem, StoppedCommands, type StoppedCommandsOptions } from "./stopped-commands.ts";
 
-/** What a turn needs to say what the sandbox stopped. */
+/** Dependencies of the report of what the sandbox stopped in a turn. */
 export interface TurnDenialsOptions extends Pick<StoppedCommandsOptions, "clock" | "approve" | "grantOnce"> {
   /** The settings that the agent works with. */
   settings(): ThreadSettings;

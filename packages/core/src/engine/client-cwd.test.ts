@@ -33,8 +33,8 @@ test("runs commands outside of any thread in the client's folder, unless the cal
   const session = engine.connect({ send: () => undefined, isFull: () => false }, "/elsewhere");
   await session.call("command/exec", { command: ["true"] }, () => undefined);
   await session.call("command/exec", { command: ["true"], cwd: "/named" }, () => undefined);
-  const places = sandbox.launches.map(({ cwd, workspace }) => [cwd, workspace]);
-  expect(places).toEqual([
+  const launched = sandbox.launches.map(({ cwd, workspace }) => [cwd, workspace]);
+  expect(launched).toEqual([
     ["/elsewhere", "/elsewhere"],
     ["/named", "/named"],
   ]);

@@ -139,7 +139,7 @@ async function ownerOf(services: Services, threadId: string): Promise<Thread> {
   }
 }
 
-/** What a thread is now, everything that happened being in its log. It is loaded only if a turn was cut off in it. */
+/** The current state of a thread, with everything that happened in its log. It is loaded only if a turn was cut off in it. */
 async function readState(services: Services, threadId: string): Promise<{ thread: Thread; epoch: string }> {
   const { registry } = services;
   if (registry.loaded(threadId) === undefined) {

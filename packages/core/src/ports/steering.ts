@@ -5,7 +5,7 @@ export interface SteeringFile {
   readonly path: string;
 }
 
-/** What of a project steers an agent. */
+/** Project files that configure an agent. */
 export interface Steering {
   /** What is trusted as it is now. */
   readonly trusted: readonly SteeringFile[];

@@ -42,11 +42,11 @@ describe("updates", () => {
   test.each([
     ["counts on from what it had cost", 0.2, 0.3],
     ["counts from zero in another process", 5, 0.5],
-  ])("reports the cost of a resumed session whose agent %s", async (_name, amount, spent) => {
+  ])("reports the cost of a resumed session whose agent %s", async (_name, amount, expectedCost) => {
     const currency = "USD";
     const { run } = await openFixture({ nativeId: "fixture-1", nativeCost: { amount, currency } });
     const { turn } = await run("text");
-    const cost = { amount: expect.closeTo(spent), currency };
+    const cost = { amount: expect.closeTo(expectedCost), currency };
     expect(turn.events.filter(({ type }) => type === "usage")).toMatchObject([{ cost }]);
     expect(turn.events.filter(({ type }) => type === "costSoFar")).toMatchObject([{ cost }]);
   });

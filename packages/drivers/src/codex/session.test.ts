@@ -150,8 +150,8 @@ describe("server requests", () => {
     const lit = `text(JSON.stringify([await tools.lamp({room: "hall"}), await tools.house__door({open: true})]))`;
     const { open, settings, model } = await codexFixture([[{ call: "exec", raw: lit }], [{ text: "Done." }]]);
     const lamp = { name: "lamp", description: "A lamp.", inputSchema: { type: "object", properties: {} } };
-    const door = { ...lamp, name: "door", namespace: "house" };
-    const session = await open({ clientTools: [lamp, door] });
+    const gate = { ...lamp, name: "door", namespace: "house" };
+    const session = await open({ clientTools: [lamp, gate] });
     const toolResult = { success: true, content: [{ type: "text", text: "It is so." }] } as const;
     const { turn } = await run(session, {
       ...{ text: "go", settings },

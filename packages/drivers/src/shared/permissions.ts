@@ -54,7 +54,7 @@ export function requiresBroker(needs: Permission | undefined): needs is Permissi
   return needs?.unconfined === true || needs?.network === "all" || (needs?.write ?? []).length > 0;
 }
 
-/** What a command runs with that was granted a permission: the sandbox of its thread, wider by exactly that. */
+/** The policy of a command that was granted a permission: the sandbox of its thread, wider by exactly that. */
 export function sandboxWithPermission(
   { sandboxPolicy, cwd }: ThreadSettings,
   { unconfined, network, write, identities }: Permission,

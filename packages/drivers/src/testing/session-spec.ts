@@ -11,7 +11,7 @@ export function testSettings(
   return { model, cwd, ...policies, config: {}, ...changes };
 }
 
-/** What the first session of a thread without MCP servers is opened with. */
+/** Start options of the first session of a thread without MCP servers. */
 export function sessionSpec(
   settings: ThreadSettings,
   sandbox: Sandbox,

@@ -51,7 +51,7 @@ export interface ClientHandler {
   close?(): void;
 }
 
-/** What the handler of a request is given beside its params. A request is answered once; what comes after is dropped. */
+/** Context of a request, passed to its handler beside its params. A request is answered once; what comes after is dropped. */
 export interface RequestContext<Answer = unknown> {
   /** The client's id for this request. */
   readonly id: Id;

@@ -15,7 +15,7 @@ import { PortRelays, relayAddresses } from "./port-relays.ts";
 import { FilteringProxy, type ProxyLimits } from "./proxy.ts";
 import { PROXY_ADDRESS, proxyEnvironment } from "./proxy-environment.ts";
 
-/** What the network of a thread is made of. */
+/** Options of the network of a thread. */
 export interface ThreadNetworkOptions {
   readonly tools: NamespaceTools;
   readonly programs: NodePrograms;

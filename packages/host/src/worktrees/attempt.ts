@@ -7,7 +7,7 @@ export interface WorktreeName {
   readonly attempt: number;
 }
 
-/** What an attempt starts from. */
+/** Starting point of an attempt. */
 export interface WorktreeRequest extends WorktreeName {
   /** The user's folder. */
   readonly cwd: string;
@@ -19,7 +19,7 @@ export interface WorktreeRequest extends WorktreeName {
   readonly shared?: SharedRepository | undefined;
 }
 
-/** What an attempt is made from. */
+/** Options of an attempt. */
 export interface LocatedAttempt {
   /** The commit that the attempt started from. */
   readonly base: string;

@@ -117,7 +117,7 @@ export const TASK_EVENTS = {
       runId: Id,
       worker: z.string(),
       fence: z.int(),
-      /** What the next turn of the executor starts with. */
+      /** Instructions for the next turn of the executor. */
       instructions: z.optional(text),
     }),
   ),
@@ -176,7 +176,7 @@ export const TASK_EVENTS = {
       account: z.optional(z.string()),
       limit: z.optional(UsageLimit),
       message: z.optional(text),
-      /** What the next turn of the executor starts with. */
+      /** Instructions for the next turn of the executor. */
       instructions: z.optional(text),
     }),
   ),

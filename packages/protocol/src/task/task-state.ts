@@ -107,7 +107,7 @@ export interface TaskState {
   readonly executor: number;
   readonly reviewer: number;
   readonly executorThread: TurnReference | undefined;
-  /** What the next turn of the executor starts with. */
+  /** Instructions for the next turn of the executor. */
   readonly instructions: readonly string[];
   readonly suspended: TaskEventData<"task/suspended"> | undefined;
   readonly ask: TaskAsk | undefined;

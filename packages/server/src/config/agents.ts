@@ -103,10 +103,10 @@ function configuredAgent(id: string, config: ConfigValues | undefined): Configur
         driver === id ? { ...inheritedEnvironment(), ...environment() } : environment();
       if (variables.some((name) => (given[name] ?? "") !== "")) return true;
       const users = homeFolder();
-      const places = folder === undefined ? files.map((path) => join(users ?? "", path)) : [];
+      const paths = folder === undefined ? files.map((path) => join(users ?? "", path)) : [];
       const own = folder === undefined ? [] : files.map((path) => join(folder, basename(path)));
       if (users === undefined && folder === undefined) return false;
-      const readable = await Promise.all([...places, ...own].map(isReadable));
+      const readable = await Promise.all([...paths, ...own].map(isReadable));
       return readable.includes(true);
     },
   };

@@ -8,7 +8,7 @@ import type {
   Verdict,
 } from "@flint/protocol";
 
-/** How a turn of a role ended when it had no result. */
+/** The outcome of a turn of a role without a result. */
 export type Interruption =
   /** The account has met a usage limit. */
   | { readonly kind: "limit"; readonly limit: UsageLimit }

@@ -18,7 +18,7 @@ export type TurnEnd = { readonly outcome: TurnOutcome } | { readonly rejection: 
 /** How a turn of a check differs from a plain prompt in which everything is allowed. */
 export type TurnOptions = Partial<Omit<RecordingTurnOptions, "text">>;
 
-/** What a session is opened with, where that is not a first one of the driver under test. */
+/** Start options of a session, where that is not a first one of the driver under test. */
 export interface SessionOptions {
   readonly driver?: Driver;
   readonly nativeId?: string | undefined;

@@ -133,7 +133,7 @@ export function allFeatures({ features: entries }: DriverUnderTest): DriverFeatu
   return entries;
 }
 
-/** What a check needs; throws the reason if the driver lacks it. */
+/** The feature that a check needs; throws the reason if the driver lacks it. */
 export function feature<Name extends keyof DriverFeatures>(
   under: DriverUnderTest,
   name: Name,

@@ -13,7 +13,7 @@ import { COMPLETED, open, type TurnEnd, turnOf, within } from "./driver-trial.ts
 import { type Absent, type DriverUnderTest, unsupported } from "./driver-under-test.ts";
 import { lifecycleFaults, type RecordingTurn } from "./recording-turn.ts";
 
-/** What a driver is started with to meet a bad agent. */
+/** Start options of a driver that is to work with a hostile agent. */
 export interface HostileStart {
   /** Plays the bad agent; the driver may add arguments. */
   readonly command: readonly string[];
@@ -199,7 +199,7 @@ class HostileRun {
     }
   }
 
-  /** How the turn ended, without being stopped. */
+  /** The outcome of the turn if it was not stopped. */
   end(failure: string, withinMs: number = ENDS_WITHIN_MS): Promise<TurnEnd> {
     return within(withinMs, this.ended, failure);
   }

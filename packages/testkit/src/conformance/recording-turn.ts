@@ -158,7 +158,7 @@ export class RecordingTurn implements TurnContext {
 }
 
 /**
- * What is wrong with the items of a turn, in sentences; empty when all is well. With `whole` every item that was
+ * The problems with the items of a turn, in sentences; empty when all is well. With `whole` every item that was
  * started has to be completed, as in a turn that was not stopped.
  */
 export function lifecycleFaults(events: readonly DriverEvent[], whole: boolean): string[] {

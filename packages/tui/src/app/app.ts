@@ -31,7 +31,7 @@ export interface SessionStart {
   readonly prompt?: string | undefined;
 }
 
-/** What a session in a terminal is made of. */
+/** Options of a session in a terminal. */
 export interface SessionOptions {
   readonly device: TerminalDevice;
   readonly environment: Readonly<Record<string, string | undefined>>;

@@ -127,7 +127,7 @@ function bottomFor(
 
 /** Whether rows stand among others, all of them and in their order. */
 function isWithin(rows: readonly Line[], others: readonly Line[]): boolean {
-  const wanted = rows.map(textOf);
+  const expected = rows.map(textOf);
   const texts = others.map(textOf);
-  return texts.some((_, from) => wanted.every((text, at) => text === texts[from + at]));
+  return texts.some((_, from) => expected.every((text, at) => text === texts[from + at]));
 }

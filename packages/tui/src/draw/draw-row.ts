@@ -174,7 +174,7 @@ function outputOf({ body, fold }: Row, { output }: RowContext): FoldedText {
   return omittedBytes === 0 ? folded : { ...folded, omittedBytes };
 }
 
-/** How a row ended and how long it took; a success needs no word. */
+/** The outcome of a row and its duration; a success needs no word. */
 function endOf({ status, outcome, durationMs }: Row, { elapsedMs }: RowContext): string {
   if (status === "declined") return "declined";
   const isShort = (durationMs ?? elapsedMs) === 0;

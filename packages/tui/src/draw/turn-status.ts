@@ -90,7 +90,7 @@ export function statusLine({ activity, figures, hint, tick }: Status, look: Rend
   return cutLine([...head, span(rest, "dim")], room, marks.more);
 }
 
-/** How a turn ended and what it used. */
+/** The outcome and usage of a turn. */
 export interface TurnEnd {
   readonly status: TurnStatus;
   readonly error?: string | undefined;

@@ -62,7 +62,7 @@ export interface Command {
   readonly isOnlyKey?: true | undefined;
 }
 
-/** What is the case in a session right now. */
+/** State of the session that decides which commands are available. */
 export type CommandContext = Readonly<Record<Condition, boolean>>;
 
 /** Whether a command makes sense now. */

@@ -160,7 +160,7 @@ function isCut({ unified, raw }: StepFinish): boolean {
   return unified === "error" || (unified === "other" && raw === undefined);
 }
 
-/** How the SDK reports that a Chat Completions stream ended early (@ai-sdk/openai-compatible 2.0). */
+/** The error of the SDK for a Chat Completions stream that ended early (@ai-sdk/openai-compatible 2.0). */
 function isUnfinished(error: unknown): boolean {
   return error instanceof Error && error.name === "AI_InvalidResponseDataError" && !hasData(error);
 }

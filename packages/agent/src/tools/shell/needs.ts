@@ -108,14 +108,14 @@ export async function neededBeyond(
 
 /** What of a network is beyond the settings of a thread; undefined if nothing. */
 export function networkBeyond(
-  wanted: NetworkPermission | undefined,
+  asked: NetworkPermission | undefined,
   { network, sandboxPolicy }: ThreadSettings,
 ): NetworkPermission | undefined {
   const isOpen = sandboxPolicy.type === "workspaceWrite" && sandboxPolicy.networkAccess === true;
-  if (wanted === undefined || wanted === "none" || isOpen || network === "all") return undefined;
-  if (wanted === "all") return wanted;
+  if (asked === undefined || asked === "none" || isOpen || network === "all") return undefined;
+  if (asked === "all") return asked;
   const known = typeof network === "object" ? network.hosts : [];
-  const hosts = wanted.hosts.filter((host) => !known.some((rule) => hostRuleContains(rule, host)));
+  const hosts = asked.hosts.filter((host) => !known.some((rule) => hostRuleContains(rule, host)));
   return hosts.length === 0 ? undefined : { hosts };
 }
 

@@ -32,24 +32,24 @@ class Server {
     this.peer.start();
   }
 
-  tell(method: HarnessNotification, params: object): void {
+  notice(method: HarnessNotification, params: object): void {
     this.peer.notify(method, params);
   }
 
   started(type: HarnessItem["type"], itemId: string, data: object): void {
-    this.tell("item.started", { item: { itemId, ...ofTurn, type, data } });
+    this.notice("item.started", { item: { itemId, ...ofTurn, type, data } });
   }
 
   completed(type: HarnessItem["type"], itemId: string, data: object): void {
-    this.tell("item.completed", { item: { itemId, ...ofTurn, type, data } });
+    this.notice("item.completed", { item: { itemId, ...ofTurn, type, data } });
   }
 
   grown(itemType: HarnessItem["type"], itemId: string, field: string, delta: string, offset: number): void {
-    this.tell("item.delta", { itemId, ...ofTurn, itemType, field, delta, offset });
+    this.notice("item.delta", { itemId, ...ofTurn, itemType, field, delta, offset });
   }
 
   requestApproval(requestId: string): void {
-    this.tell("approval.requested", { requestId, ...ofTurn, itemId: "i1", action, expiresAt: 9 });
+    this.notice("approval.requested", { requestId, ...ofTurn, itemId: "i1", action, expiresAt: 9 });
   }
 
   /** The answer to an approval, once it is there. */
@@ -122,7 +122,7 @@ describe("the example client", () => {
         change: "modify",
       });
       server.completed("assistant_message", "i4", { text: "Done." });
-      server.tell("turn.completed", { turn });
+      server.notice("turn.completed", { turn });
     });
     expect(text).toBe("I will test.\n$ npm test\nok 1\nok 2\n* edit\n+ /repo/a.ts\n~ /repo/b.ts\nDone.\n");
     expect(code).toBe(0);
@@ -139,7 +139,7 @@ describe("the example client", () => {
       server.grown("assistant_message", "i1", "text", "one two", 0);
       server.grown("tool_log", "i2.log", "output", "ok", 0);
       server.grown("assistant_message", "i1", "text", " three", 7);
-      server.tell("turn.completed", { turn });
+      server.notice("turn.completed", { turn });
     });
     expect(text).toBe("one two\nok\n three\n");
   });
@@ -147,17 +147,17 @@ describe("the example client", () => {
   test("escapes control characters", async () => {
     const { text } = await run((server) => {
       server.grown("tool_log", "i2.log", "output", "a\u001b[2Jb\tc\r\nd\u009b1me\u007f\rf\n", 0);
-      server.tell("turn.completed", { turn });
+      server.notice("turn.completed", { turn });
     });
     expect(text).toBe("a\\u{1b}[2Jb\tc\nd\\u{9b}1me\\u{7f}\\u{d}f\n");
   });
 
   test("ignores other threads, unknown shapes and other notifications", async () => {
     const { code, text } = await run((server) => {
-      server.tell("turn.error", { turn: { ...turn, threadId: "t2" }, error: { message: "not ours" } });
-      server.tell("item.delta", { itemId: 7 });
+      server.notice("turn.error", { turn: { ...turn, threadId: "t2" }, error: { message: "not ours" } });
+      server.notice("item.delta", { itemId: 7 });
       server.peer.notify("thread.renamed", { threadId: "t1" });
-      server.tell("turn.completed", { turn });
+      server.notice("turn.completed", { turn });
     });
     expect({ code, text }).toEqual({ code: 0, text: "" });
   });
@@ -173,7 +173,7 @@ describe("an approval in the example client", () => {
           const answered = server.answerTo("t1.a1");
           server.requestApproval("t1.a1");
           await answered;
-          server.tell("turn.completed", { turn });
+          server.notice("turn.completed", { turn });
         },
         {
           decide: async (request) => {
@@ -194,7 +194,7 @@ describe("an approval in the example client", () => {
         const answered = server.answerTo("t1.a1");
         server.requestApproval("t1.a1");
         await answered;
-        server.tell("turn.completed", { turn });
+        server.notice("turn.completed", { turn });
       },
       { decide: refuseToDecide },
     );
@@ -210,7 +210,7 @@ describe("an approval in the example client", () => {
         server.requestApproval("t1.a1");
         server.requestApproval("t1.a2");
         await answered;
-        server.tell("turn.completed", { turn });
+        server.notice("turn.completed", { turn });
       },
       {
         decide: async () => {
@@ -237,7 +237,7 @@ describe("an approval in the example client", () => {
         server.completed("approval", "t1.a1", { requestId: "t1.a1", toolItemId: "i1", decision: "reject" });
         server.requestApproval("t1.a2");
         await answered;
-        server.tell("turn.completed", { turn });
+        server.notice("turn.completed", { turn });
       },
       {
         decide: (request) =>
@@ -259,7 +259,7 @@ describe("an approval in the example client", () => {
         });
         server.requestApproval("t1.a1");
         await asked;
-        server.tell("turn.completed", { turn });
+        server.notice("turn.completed", { turn });
       },
       {
         decide: (_request, signal) => {
@@ -279,7 +279,7 @@ describe("an approval in the example client", () => {
         const answered = server.answerTo("t1.a1");
         server.requestApproval("t1.a1");
         await answered;
-        server.tell("turn.completed", { turn });
+        server.notice("turn.completed", { turn });
       },
       { decide: async () => "once", refusals: { "approval.respond": "it was answered already" } },
     );
@@ -292,12 +292,12 @@ describe("the example client fails", () => {
     [
       "when the turn fails",
       (server) =>
-        server.tell("turn.error", { turn: { ...turn, status: "error" }, error: { message: "no credit" } }),
+        server.notice("turn.error", { turn: { ...turn, status: "error" }, error: { message: "no credit" } }),
       "no credit",
     ],
     [
       "when the turn is cancelled",
-      (server) => server.tell("turn.completed", { turn: { ...turn, status: "cancelled" } }),
+      (server) => server.notice("turn.completed", { turn: { ...turn, status: "cancelled" } }),
       "the turn was cancelled",
     ],
     [
@@ -321,7 +321,7 @@ test("the example client answers requests with an error", async () => {
   let answer: unknown;
   await run(async (server) => {
     answer = await server.peer.request("fs/read", {}).catch((error: unknown) => error);
-    server.tell("turn.completed", { turn });
+    server.notice("turn.completed", { turn });
   });
   expect(answer).toMatchObject({ code: -32601, message: "this client has no method fs/read" });
 });

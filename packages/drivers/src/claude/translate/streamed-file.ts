@@ -7,7 +7,7 @@ import { type FieldPiece, NO_INPUT, scanInput } from "./streamed-input.ts";
 const PATHS: ReadonlySet<string> = new Set(["file_path", "notebook_path"]);
 
 /** The fields that become lines of a patch, by tool. */
-const SIGNS: Readonly<Record<string, Readonly<Record<string, "+" | "-">>>> = {
+const MARKS: Readonly<Record<string, Readonly<Record<string, "+" | "-">>>> = {
   Write: { content: "+" },
   Edit: { old_string: "-", new_string: "+" },
   NotebookEdit: { new_source: "+" },
@@ -15,7 +15,7 @@ const SIGNS: Readonly<Record<string, Readonly<Record<string, "+" | "-">>>> = {
 
 /** Begins to follow the input of a file tool; that of any other tool is shown when it is complete. */
 export function beginInput(state: TranslateState, { type, id, name }: ClaudeBlock): TranslateState {
-  const isFile = type === "tool_use" && id !== undefined && name !== undefined && SIGNS[name] !== undefined;
+  const isFile = type === "tool_use" && id !== undefined && name !== undefined && MARKS[name] !== undefined;
   if (!isFile) return state.file === undefined ? state : { ...state, file: undefined };
   const file = { toolUseId: id, name, scan: NO_INPUT, path: "", field: "", isLineStart: true };
   return { ...state, file };
@@ -40,7 +40,7 @@ function showPiece(state: TranslateState, { field, text }: FieldPiece): Step {
   const { file } = state;
   if (file === undefined) return [state, []];
   if (PATHS.has(field)) return [{ ...state, file: { ...file, path: file.path + text } }, []];
-  const sign = SIGNS[file.name]?.[field];
+  const sign = MARKS[file.name]?.[field];
   if (sign === undefined) return [state, []];
   const [started, before] = state.tools.has(file.toolUseId) ? [state, []] : startFile(state);
   const isNew = field !== file.field;

@@ -71,7 +71,7 @@ export interface ToolCall {
 
 /** The outcome of the use of a tool. */
 export interface ToolResult {
-  /** What the model is given: a string or a list of blocks. */
+  /** The model's input: a string or a list of blocks. */
   readonly content: unknown;
   readonly isError: boolean;
   readonly isDeclined: boolean;

@@ -79,7 +79,7 @@ export function codexProcesses() {
 /** Ends the shared process soon after the last thread, so that a test leaves nothing. */
 export const SHORT_LIVED: Partial<CodexTiming> = { keepAlive: 50 };
 
-/** What a driver of the real Codex is given in a test. */
+/** Fixture of a test with the real Codex. */
 export interface RealCodex {
   readonly program: string | undefined;
   readonly sandbox: Sandbox;

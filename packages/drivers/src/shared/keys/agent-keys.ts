@@ -2,7 +2,7 @@ import { KeyRelay } from "./key-relay.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
-/** What a process is started with so that its requests go through a relay. */
+/** Start options of a process whose requests go through a relay. */
 export interface RelayedStart {
   readonly environment: Variables;
   readonly command: readonly string[];

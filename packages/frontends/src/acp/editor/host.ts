@@ -20,7 +20,7 @@ export interface EditorHost {
   readonly notices: readonly string[];
 }
 
-/** What a session's host is made with. */
+/** Options of a session's host. */
 export interface EditorHostOptions {
   readonly use: EditorUse;
   readonly capabilities: ClientCapabilities;

@@ -20,7 +20,7 @@ export interface LegacyModels {
   readonly currentModelId: string;
 }
 
-/** What the config is derived from. */
+/** Source of the config. */
 export interface ConfigSource {
   readonly config: Result<"config/read">;
   readonly models: readonly Model[];

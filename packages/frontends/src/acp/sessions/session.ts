@@ -30,7 +30,7 @@ import { titleUpdate } from "../views/content.ts";
 import { actionView } from "../views/tool-view.ts";
 import { Translator } from "../views/translator.ts";
 
-/** What a session is made with. */
+/** Dependencies of a session. */
 export interface SessionOptions {
   readonly client: Client;
   readonly asks: ClientAsks;

@@ -108,7 +108,7 @@ function permissionsDecision(action: ToolAction, answer: unknown): Decision {
   return { outcome: "allow", scope: read.data.scope === "session" ? "session" : "once" };
 }
 
-/** What an action needs beyond its sandbox, in the fields that Codex has for it. */
+/** The needs of an action beyond its sandbox, in the fields that Codex has for it. */
 function neededBy({ needs }: Action) {
   if (needs === undefined) return {};
   const hosts = hostsOf(needs);

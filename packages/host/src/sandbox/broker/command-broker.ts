@@ -15,7 +15,7 @@ import { realPathIfAny } from "../../files/path-kinds.ts";
 import { BrokeredRun } from "./brokered-run.ts";
 import { grantCommandLine, makeBrokerFolder, SOCKET_NAME, storeGrant } from "./flint-run.ts";
 
-/** What a broker is made with. */
+/** Dependencies of a broker. */
 export interface CommandBrokerOptions {
   /** A folder of its own, which no sandbox but those with this broker shows. */
   readonly folder: string;

@@ -32,16 +32,16 @@ const NO_DIRECT_NETWORK =
 /** What the sandbox kept a command from. What its output says is checked against the machine before it counts. */
 export async function denialsOf(command: EndedConfinedCommand, canWrite = isWritable): Promise<Denial[]> {
   const { exitCode, output, policy, refused } = command;
-  const signs = denialEvidence(output, exitCode);
+  const seen = denialEvidence(output, exitCode);
   const hasNetwork = policy.type === "workspaceWrite" && policy.networkAccess === true;
-  const isDirect = signs.triedDirectly && !hasNetwork && refused.length === 0;
+  const isDirect = seen.triedDirectly && !hasNetwork && refused.length === 0;
   const paths = await Promise.all(
-    signs.readOnlyPaths.map(async (path) => {
+    seen.readOnlyPaths.map(async (path) => {
       const denials = await writeDenial(command, path, canWrite);
-      return signs.skippedByGit.includes(path) ? denials.map(skippedFile) : denials;
+      return seen.skippedByGit.includes(path) ? denials.map(skippedFile) : denials;
     }),
   );
-  const ports = command.hasOwnNetwork === true && !hasNetwork ? signs.localPorts : [];
+  const ports = command.hasOwnNetwork === true && !hasNetwork ? seen.localPorts : [];
   const isServed = await Promise.all(ports.map(isMachinePort));
   const found: Denial[] = [
     ...refused.map(connectionDenial),
@@ -50,7 +50,7 @@ export async function denialsOf(command: EndedConfinedCommand, canWrite = isWrit
     ...(isDirect ? [{ needs: { network: "all" as const }, evidence: NO_DIRECT_NETWORK }] : []),
   ];
   // Only a guess, which is worth saying if there is nothing better.
-  if (found.length === 0 && signs.hint !== undefined) found.push({ evidence: signs.hint });
+  if (found.length === 0 && seen.hint !== undefined) found.push({ evidence: seen.hint });
   const distinct = new Map(found.map((denial) => [denial.evidence, denial]));
   return [...distinct.values()].slice(0, MOST_DENIALS);
 }

@@ -83,8 +83,8 @@ function localPortsIn(text: string): number[] {
   return [...new Set(ports)].filter((port) => port > 0 && port < 65_536).slice(0, MOST_PORTS);
 }
 
-function readOnlyPathsIn(text: string, isWanted: (line: string) => boolean = () => true): string[] {
-  const lines = text.split("\n").filter(isWanted);
+function readOnlyPathsIn(text: string, isIncluded: (line: string) => boolean = () => true): string[] {
+  const lines = text.split("\n").filter(isIncluded);
   const isNpm = lines.some((line) => /^npm (?:error|ERR!) code EROFS/.test(line));
   const relevant = lines.filter(
     (line) => READ_ONLY.test(line) || (isNpm && /^npm (?:error|ERR!) path \//.test(line)),

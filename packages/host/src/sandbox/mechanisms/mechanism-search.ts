@@ -112,7 +112,7 @@ export class MechanismSearch {
     return found;
   }
 
-  /** What the result of a search depends on, the machine aside: where programs and folders for a trial are looked for. */
+  /** The key of a search on this machine: where programs and folders for a trial are looked for. */
   #key(names: readonly string[]): string {
     const { environment, searchPath } = this.#options;
     return JSON.stringify([names, environment.HOME, searchPath, process.cwd(), process.getuid?.()]);

@@ -15,7 +15,7 @@ export interface GitResult {
   readonly stderr: string;
 }
 
-/** What a program is run with. */
+/** Options of a run to the end. */
 export interface RunOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;

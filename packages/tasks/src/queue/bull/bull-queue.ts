@@ -5,7 +5,7 @@ import { openConnection } from "../../store/redis/redis-connection.ts";
 import { type QueuedRun, type RunName, type RunQueue, type RunTaker, runKey } from "../run-queue.ts";
 import { ConcurrencyLimit } from "./concurrency-limit.ts";
 
-/** What a queue on BullMQ depends on. */
+/** Dependencies of a queue on BullMQ. */
 export interface BullQueueOptions {
   readonly url: string;
   readonly namespace: string;

@@ -19,7 +19,7 @@ import { Script } from "./script.ts";
 import * as source from "./scripts.ts";
 import { checkRedis } from "./start-checks.ts";
 
-/** What a store in Redis depends on. */
+/** Dependencies of a store in Redis. */
 export interface RedisStoreOptions {
   readonly url: string;
   /** Tasks of one namespace do not see those of another. */

@@ -48,7 +48,7 @@ export function logout(session: SessionContext): void {
   });
 }
 
-/** How a login ended that was started in any client; undefined for other events. */
+/** The outcome of a login that was started in any client; undefined for other events. */
 export function loginResult(event: AgentEvent): string | undefined {
   if (event.type !== "account/login/completed") return undefined;
   const { agent, success, error } = event.data;
