@@ -2279,6 +2279,7 @@ export interface Notifications {
   "thread/settings/updated": {
     threadId: Id;
     settings: ThreadSettings;
+    client?: string;
     _meta?: Meta;
     seq?: number;
     at?: number;
@@ -2287,6 +2288,7 @@ export interface Notifications {
   "thread/name/updated": {
     threadId: Id;
     name: string;
+    client?: string;
     _meta?: Meta;
     seq?: number;
     at?: number;
@@ -2304,6 +2306,7 @@ export interface Notifications {
   "thread/goal/updated": {
     threadId: Id;
     goal: Goal;
+    client?: string;
     _meta?: Meta;
     seq?: number;
     at?: number;
@@ -2311,6 +2314,7 @@ export interface Notifications {
   /** The goal of the thread was cleared. */
   "thread/goal/cleared": {
     threadId: Id;
+    client?: string;
     _meta?: Meta;
     seq?: number;
     at?: number;
@@ -2318,6 +2322,7 @@ export interface Notifications {
   /** The thread was archived. */
   "thread/archived": {
     threadId: Id;
+    client?: string;
     _meta?: Meta;
     seq?: number;
     at?: number;
@@ -2325,6 +2330,7 @@ export interface Notifications {
   /** The thread was unarchived. */
   "thread/unarchived": {
     threadId: Id;
+    client?: string;
     _meta?: Meta;
     seq?: number;
     at?: number;
@@ -2332,6 +2338,7 @@ export interface Notifications {
   /** The thread and its log were deleted. */
   "thread/deleted": {
     threadId: Id;
+    client?: string;
     _meta?: Meta;
   };
   /** The thread was unloaded; it is loaded again when it is used. */
@@ -2361,6 +2368,7 @@ export interface Notifications {
     turnIds: Id[];
     revertId?: Id;
     files?: "keep" | "restore";
+    client?: string;
     _meta?: Meta;
     seq?: number;
     at?: number;
@@ -2370,6 +2378,7 @@ export interface Notifications {
     threadId: Id;
     revertId: Id;
     turns: Turn[];
+    client?: string;
     _meta?: Meta;
     seq?: number;
     at?: number;
@@ -2403,10 +2412,11 @@ export interface Notifications {
     seq?: number;
     at?: number;
   };
-  /** A turn completed, failed or was interrupted. Sent exactly once for each turn. */
+  /** A turn completed, failed or was interrupted. Sent exactly once for each turn. `client` is the one that interrupted it. */
   "turn/completed": {
     threadId: Id;
     turn: Turn;
+    client?: string;
     _meta?: Meta;
     seq?: number;
     at?: number;

@@ -36,6 +36,7 @@ import type { ClientHost } from "./ports/index.ts";
 import type { Services } from "./services.ts";
 import { wellFormed } from "./text/characters.ts";
 import type { Listener } from "./thread/announcements.ts";
+import { withClientName } from "./thread/client-name.ts";
 import type { LiveThread } from "./thread/live-thread.ts";
 import type { Subscriber, Subscription } from "./thread/subscription.ts";
 
@@ -239,7 +240,8 @@ export class ClientSession implements CallingClient {
     const handler = HANDLERS[method] as unknown as ThreadHandler<Name>;
     await services.registry.runInQueue(params.threadId, async ({ thread, damage }) => {
       const outcome = await handler(params, { services, client: this, thread, damage });
-      const { result, events = [], subscribe } = outcome;
+      const { result, subscribe } = outcome;
+      const events = (outcome.events ?? []).map((event) => withClientName(event, this.#name));
       try {
         await thread.log.commit(events, () => {
           reply.send(result);

@@ -43,6 +43,8 @@ function row<How extends Persistence, Data extends z.ZodMiniType>(
 
 const ofThread = { threadId: Id };
 const ofTurn = { threadId: Id, turnId: Id };
+/** The name of the client that asked for it, if one did and has a name. */
+const byClient = { client: z.optional(z.string()) };
 
 /** A piece of streamed text. `offset` is where it starts in the item's text, so that a repeated piece is recognised. */
 const Delta = looseObject(() => ({ ...ofTurn, itemId: Id, delta: z.string(), offset: z.number() }));
@@ -56,21 +58,29 @@ export const EVENTS = {
     looseObject({ thread: Thread, settings: ThreadSettings }),
   ),
   "thread/settings/updated": row("stored", "Model, folder, policies or selector values changed.", () =>
-    looseObject({ ...ofThread, settings: ThreadSettings }),
+    looseObject({ ...ofThread, settings: ThreadSettings, ...byClient }),
   ),
   "thread/name/updated": row("stored", "The thread has a new name.", () =>
-    looseObject({ ...ofThread, name: z.string() }),
+    looseObject({ ...ofThread, name: z.string(), ...byClient }),
   ),
   "thread/commands/updated": row("stored", "The slash commands of the agent are these from now on.", () =>
     looseObject({ ...ofThread, agent: z.string(), commands: z.array(AgentCommand) }),
   ),
   "thread/goal/updated": row("stored", "The goal of the thread was set or changed.", () =>
-    looseObject({ ...ofThread, goal: Goal }),
+    looseObject({ ...ofThread, goal: Goal, ...byClient }),
   ),
-  "thread/goal/cleared": row("stored", "The goal of the thread was cleared.", () => looseObject(ofThread)),
-  "thread/archived": row("stored", "The thread was archived.", () => looseObject(ofThread)),
-  "thread/unarchived": row("stored", "The thread was unarchived.", () => looseObject(ofThread)),
-  "thread/deleted": row("live", "The thread and its log were deleted.", () => looseObject(ofThread)),
+  "thread/goal/cleared": row("stored", "The goal of the thread was cleared.", () =>
+    looseObject({ ...ofThread, ...byClient }),
+  ),
+  "thread/archived": row("stored", "The thread was archived.", () =>
+    looseObject({ ...ofThread, ...byClient }),
+  ),
+  "thread/unarchived": row("stored", "The thread was unarchived.", () =>
+    looseObject({ ...ofThread, ...byClient }),
+  ),
+  "thread/deleted": row("live", "The thread and its log were deleted.", () =>
+    looseObject({ ...ofThread, ...byClient }),
+  ),
   "thread/closed": row("live", "The thread was unloaded; it is loaded again when it is used.", () =>
     looseObject(ofThread),
   ),
@@ -91,12 +101,13 @@ export const EVENTS = {
         turnIds: z.array(Id),
         revertId: z.optional(Id),
         files: z.optional(z.enum(["keep", "restore"])),
+        ...byClient,
       }),
   ),
   "thread/revert/undone": row(
     "stored",
     "These turns are part of the conversation again. Read a turn whose `itemsView` is `notLoaded` with `thread/read`.",
-    () => looseObject({ ...ofThread, revertId: Id, turns: z.array(Turn) }),
+    () => looseObject({ ...ofThread, revertId: Id, turns: z.array(Turn), ...byClient }),
   ),
   "thread/queue/changed": row("stored", "The inputs that wait for the running turn to end.", () =>
     looseObject({ ...ofThread, queue: z.array(QueuedInput) }),
@@ -117,8 +128,8 @@ export const EVENTS = {
   "turn/started": row("stored", "A turn started.", () => TurnEvent),
   "turn/completed": row(
     "synced",
-    "A turn completed, failed or was interrupted. Sent exactly once for each turn.",
-    () => TurnEvent,
+    "A turn completed, failed or was interrupted. Sent exactly once for each turn. `client` is the one that interrupted it.",
+    () => looseObject({ ...ofThread, turn: Turn, ...byClient }),
   ),
   "turn/plan/updated": row("stored", "The whole plan of the turn.", () =>
     looseObject({ ...ofTurn, explanation: z.string(), plan: z.array(PlanEntry) }),

@@ -9,6 +9,7 @@ import {
   type ThreadState,
 } from "@flint/protocol";
 import type { Services } from "../services.ts";
+import { withClientName } from "../thread/client-name.ts";
 import type { LiveThread } from "../thread/live-thread.ts";
 import { digestOf } from "../thread/started-threads.ts";
 import { settingsEvents } from "../turn/decisions.ts";
@@ -192,11 +193,11 @@ export const threadHandlers: Pick<
     return { result: { thread: { ...described, archived: false } }, events };
   },
 
-  async "thread/delete"({ threadId, interrupt }, { thread, services }) {
+  async "thread/delete"({ threadId, interrupt }, { thread, services, client }) {
     if (interrupt === true) await thread.turns.stop();
     thread.turns.rejectIfActive();
     const sendFinal = (type: "thread/deleted" | "thread/closed") =>
-      thread.log.sendFinal({ type, data: { threadId } });
+      thread.log.sendFinal(withClientName({ type, data: { threadId } }, client.name));
     // Calls that wait in the queue behind this find the thread closed, load it again, and get `threadNotFound`.
     await services.registry.remove(threadId, true).catch((error: unknown) => {
       sendFinal("thread/closed");

@@ -70,10 +70,10 @@ export const turnHandlers: Pick<
     throw new FlintError("unsupported", message, { activeTurnId });
   },
 
-  async "turn/interrupt"({ threadId, turnId }, { services }) {
+  async "turn/interrupt"({ threadId, turnId }, { services, client }) {
     const { thread } = await services.registry.load(threadId);
     const running = thread.turns.runningId(turnId);
-    return { result: {}, after: () => interruptIfRunning(thread, running) };
+    return { result: {}, after: () => interruptIfRunning(thread, running, client.name) };
   },
 
   async "thread/shellCommand"({ command, timeoutMs }, context) {
@@ -200,8 +200,8 @@ function subscribeIfNew({ client, thread }: ThreadContext): Pick<ThreadOutcome<"
 }
 
 /** The turn may have ended since the response was sent. */
-function interruptIfRunning(thread: LiveThread, turnId: string): void {
-  if (thread.log.state.activeTurnId === turnId) thread.turns.interrupt(turnId);
+function interruptIfRunning(thread: LiveThread, turnId: string, client: string | undefined): void {
+  if (thread.log.state.activeTurnId === turnId) thread.turns.interrupt(turnId, client);
 }
 
 /** Throws `invalidParams` for more text than one turn may have. */

@@ -76,7 +76,7 @@ export class ThreadTurns {
   #runner: TurnRunner | undefined;
   #running: Promise<void> = Promise.resolve();
   /** A turn that was interrupted before it was started. */
-  #interrupted: string | undefined;
+  #interrupted: { readonly turnId: string; readonly client: string | undefined } | undefined;
   #closed = false;
 
   constructor(options: ThreadTurnsOptions) {
@@ -162,15 +162,18 @@ export class ThreadTurns {
     });
     this.#runner = runner;
     if (this.#closed) runner.interrupt("serverStopped");
-    if (this.#interrupted === turn.turnId) runner.interrupt("interrupt");
+    if (this.#interrupted?.turnId === turn.turnId) runner.interrupt("interrupt", this.#interrupted.client);
     this.#running = this.#runToEnd(runner, turn.agentInitiated !== undefined);
   }
 
-  /** Interrupts the running turn, also one that is about to start. Throws `notRunning` if there is none. */
-  interrupt(expected?: string): void {
+  /**
+   * Interrupts the running turn, also one that is about to start, for the client with this name. Throws `notRunning` if
+   * there is none.
+   */
+  interrupt(expected?: string, client?: string): void {
     const turnId = runningTurnId(this.#log.state, expected);
-    if (this.#runner?.turnId === turnId) this.#runner.interrupt("interrupt");
-    else this.#interrupted = turnId;
+    if (this.#runner?.turnId === turnId) this.#runner.interrupt("interrupt", client);
+    else this.#interrupted = { turnId, client };
   }
 
   /** Interrupts the running turn, if any, and waits for its end. To be called from this thread's queue. */

@@ -28,6 +28,8 @@ export interface Ending {
   readonly error?: TurnError | undefined;
   /** What resolves the requests that are still open. */
   readonly by: ResolvedBy;
+  /** The name of the client that interrupted it. */
+  readonly client?: string | undefined;
   /** How long the turn waited for the user. */
   readonly waitedMs?: number;
   /** Where it ends in the agent's own session, if the agent reported it. */
@@ -57,7 +59,14 @@ export function closeTurn(state: ThreadState, turnId: string, ending: Ending, at
       }),
     ),
     ...reviewEnd(threadId, turn),
-    { type: "turn/completed", data: { threadId, turn: endedTurn(turn, ending, at) } },
+    {
+      type: "turn/completed",
+      data: {
+        threadId,
+        turn: endedTurn(turn, ending, at),
+        ...(ending.client === undefined ? {} : { client: ending.client }),
+      },
+    },
   ];
 }
 

@@ -176,8 +176,8 @@ export class TurnRunner {
   }
 
   /** Stops the turn. It ends soon after, when none of its processes is left; open requests are cancelled. */
-  interrupt(by: Interrupter): void {
-    this.#stop.interrupt(by);
+  interrupt(by: Interrupter, client?: string): void {
+    this.#stop.interrupt(by, client);
   }
 
   /** Sends input to the agent, as `TurnSteering.steer` does. */

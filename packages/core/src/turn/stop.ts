@@ -19,6 +19,7 @@ export class TurnStop {
   readonly #finished = new Latch();
   #cancelGrace: (() => void) | undefined;
   #interruptedBy: Interrupter | undefined;
+  #client: string | undefined;
   #storageFailure: FlintError | undefined;
   #reason: TurnError | undefined;
 
@@ -58,8 +59,9 @@ export class TurnStop {
     return !this.#finished.isOpen && this.#storageFailure === undefined;
   }
 
-  /** Stops the turn so that it ends as interrupted. The first one to interrupt it counts. */
-  interrupt(by: Interrupter): void {
+  /** Stops the turn so that it ends as interrupted. The first one to interrupt it counts, with its name if it has one. */
+  interrupt(by: Interrupter, client?: string): void {
+    if (this.#interruptedBy === undefined) this.#client = client;
     this.#interruptedBy ??= by;
     this.#stop();
   }
@@ -88,7 +90,7 @@ export class TurnStop {
     if (this.#storageFailure !== undefined) return failedStorage(this.#storageFailure);
     if (this.#interruptedBy !== undefined && outcome.status !== "completed") {
       const error = this.#interruptedBy === "serverStopped" ? SERVER_STOPPED : undefined;
-      return { status: "interrupted", error, by: this.#interruptedBy };
+      return { status: "interrupted", error, by: this.#interruptedBy, client: this.#client };
     }
     if (this.#reason !== undefined && outcome.status !== "completed")
       return { status: "failed", error: this.#reason, by: "turnEnded" };

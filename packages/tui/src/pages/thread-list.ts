@@ -4,7 +4,7 @@ import { ageOf, escapeControls, shortFolder } from "@flint/view";
 import type { CommandId, KeyContext } from "@flint/view/commands";
 import { cutLine, type Line, type Style, span, wrapLine } from "../draw/line.ts";
 import { type Marks, marksFor, type RenderOptions } from "../draw/render-options.ts";
-import { exportThread } from "../session/commands/thread-commands.ts";
+import { exportThread, nameThread } from "../session/commands/thread-commands.ts";
 import type { Page, SessionContext } from "../session/context.ts";
 import { TypedNumber } from "../session/menu.ts";
 import { InlineInput } from "./inline-input.ts";
@@ -148,7 +148,7 @@ export class ThreadList implements Page {
   }
 
   #change(id: CommandId, thread: Thread): boolean {
-    const { client } = this.#session;
+    const { client, ownChanges } = this.#session;
     const threadId = thread.id;
     switch (id) {
       case "listPin":
@@ -156,7 +156,7 @@ export class ThreadList implements Page {
         this.#sort();
         return true;
       case "listArchive":
-        this.#do(() => client.call(this.#archived ? "thread/unarchive" : "thread/archive", { threadId }));
+        this.#do(() => this.#archive(threadId));
         return true;
       case "listFork":
         this.#do(() => client.call("thread/fork", { threadId }));
@@ -167,12 +167,21 @@ export class ThreadList implements Page {
         });
         return true;
       case "listDelete":
-        if (this.#toDelete === threadId) this.#do(() => client.call("thread/delete", { threadId }));
+        if (this.#toDelete === threadId)
+          this.#do(() => ownChanges.ask("thread/deleted", () => client.call("thread/delete", { threadId })));
         this.#toDelete = this.#toDelete === threadId ? undefined : threadId;
         return true;
       default:
         return false;
     }
+  }
+
+  /** Archives a thread, or brings it back. */
+  #archive(threadId: string): Promise<unknown> {
+    const { client, ownChanges } = this.#session;
+    return this.#archived
+      ? ownChanges.ask("thread/unarchived", () => client.call("thread/unarchive", { threadId }))
+      : ownChanges.ask("thread/archived", () => client.call("thread/archive", { threadId }));
   }
 
   #typingCommand(typing: Typing, id: CommandId): boolean {
@@ -190,8 +199,7 @@ export class ThreadList implements Page {
       return;
     }
     const threadId = this.#threads[this.#at]?.id;
-    if (threadId !== undefined && text !== "")
-      this.#do(() => this.#session.client.call("thread/name/set", { threadId, name: text }));
+    if (threadId !== undefined && text !== "") this.#do(() => nameThread(this.#session, threadId, text));
   }
 
   #do(work: () => Promise<unknown>): void {

@@ -8,6 +8,7 @@ import type { AllTurns } from "./all-turns.ts";
 import type { SentAnswers } from "./answers.ts";
 import type { Composer } from "./composer.ts";
 import type { MenuOptions } from "./menu.ts";
+import type { OwnChanges } from "./other-clients/own-changes.ts";
 
 /** The settings of a thread that does not exist yet. */
 export type NewThreadSettings = ParamsInput<"thread/start">;
@@ -75,6 +76,8 @@ export interface SessionContext {
   openMenu(menu: MenuOptions, selected?: number): void;
   closeMenu(): void;
   openPage(page: Page): void;
+  /** The changes of the thread that are asked for here. */
+  readonly ownChanges: OwnChanges;
   /** Sends answers to approvals and questions of any thread. */
   readonly answers: SentAnswers;
   /** Sets a selector of the agent: of the thread, or of the one that the next prompt starts. */

@@ -25,6 +25,8 @@ import type { Machine, NewThreadSettings, Page, PermissionChoice, SessionContext
 import { InlineTranscript } from "./inline-transcript.ts";
 import { Menu, type MenuOptions } from "./menu.ts";
 import { OpenThread } from "./open-thread.ts";
+import { changeNotice } from "./other-clients/change-notice.ts";
+import { OwnChanges, STOPPING_MS } from "./other-clients/own-changes.ts";
 import { PromptHelp } from "./prompt-help.ts";
 import { SentInputs } from "./sent-inputs.ts";
 import { headerBlock } from "./status/header.ts";
@@ -93,6 +95,7 @@ export class Session implements SessionContext {
   readonly #thread: OpenThread;
   readonly #parts: SessionParts;
   readonly inputs = new SentInputs(this);
+  readonly ownChanges = new OwnChanges(() => this.now());
   readonly answers = new SentAnswers(this);
   #page: Page | undefined;
   #client: FlintClient | undefined;
@@ -316,11 +319,11 @@ export class Session implements SessionContext {
   }
 
   change(settings: Partial<NewThreadSettings>): Promise<void> {
-    return this.#thread.change(settings);
+    return this.ownChanges.ask("thread/settings/updated", () => this.#thread.change(settings));
   }
 
   setControl(id: string, value: string): Promise<void> {
-    return this.#thread.setControl(id, value);
+    return this.ownChanges.ask("thread/settings/updated", () => this.#thread.setControl(id, value));
   }
 
   /** Opens a thread. What was written before the first one belongs to it. */
@@ -367,7 +370,7 @@ export class Session implements SessionContext {
 
   /** Interrupts the running turn. */
   interrupt(): void {
-    this.run(() => this.#thread.interrupt());
+    this.run(() => this.ownChanges.ask("turn/completed", () => this.#thread.interrupt(), STOPPING_MS));
   }
 
   /** What stands above a thread: its agent, model, permissions and folder. */
@@ -389,13 +392,18 @@ export class Session implements SessionContext {
     this.help.completer.refresh();
   }
 
+  /** The thread cannot be used any more: the next prompt starts a new one. */
+  #dropThread(): void {
+    this.#thread.drop();
+    this.transcript.leave();
+    this.others.shows(undefined);
+    this.help.completer.refresh();
+  }
+
   async #attachAgain(): Promise<void> {
     const missed = await this.#unlessLost(this.#thread.attachAgain(), "Your next prompt starts a new one.");
     if (missed === undefined) {
-      this.#thread.drop();
-      this.transcript.leave();
-      this.others.shows(undefined);
-      this.help.completer.refresh();
+      this.#dropThread();
       // It was meant for that thread.
       this.inputs.takeLater();
     } else
@@ -429,6 +437,22 @@ export class Session implements SessionContext {
     this.answers.whenResolved(event, (outcome) => {
       const resolved = outcomeNotice(outcome, this.look);
       if (resolved !== undefined) this.put(resolved);
+    });
+    if (event.type === "unknown") return;
+    const isOwn = this.ownChanges.takes(event);
+    if (event.type === "thread/deleted") this.#deleted(isOwn ? undefined : event.data.client);
+    const change = isOwn ? undefined : changeNotice(event, (settings) => this.describePermissions(settings));
+    if (change !== undefined) this.warn(change);
+  }
+
+  /** The thread does not exist any more. What is being written is for a new one. */
+  #deleted(client: string | undefined): void {
+    this.#dropThread();
+    this.run(async () => {
+      await this.#thread.readDefaults();
+      const by = client === undefined ? "" : ` by ${client}`;
+      this.warn(`This thread was deleted${by}. Your next prompt starts a new one.`);
+      if (this.header !== undefined) this.put(this.header);
     });
   }
 }

@@ -175,12 +175,16 @@ export function setGoal(session: SessionContext, text: string): void {
       return session.say(goal === null ? NO_GOAL : escapeControls(describeGoal(goal)));
     }
     if (text === "clear") {
-      await session.client.call("thread/goal/clear", { threadId });
+      await session.ownChanges.ask("thread/goal/cleared", () =>
+        session.client.call("thread/goal/clear", { threadId }),
+      );
       return session.say("Goal cleared.");
     }
     const [objective = "", check] = text.split(" --check ");
     const pursue = check === undefined ? {} : { check };
-    await session.client.call("thread/goal/set", { threadId, objective, pursue });
+    await session.ownChanges.ask("thread/goal/updated", () =>
+      session.client.call("thread/goal/set", { threadId, objective, pursue }),
+    );
     session.send(objective, "queue");
   });
 }

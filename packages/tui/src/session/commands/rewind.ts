@@ -97,11 +97,10 @@ function rewind(session: SessionContext, turn: Turn, files: "keep" | "restore"):
   const threadId = session.state?.thread.id;
   if (threadId === undefined) return;
   session.run(async () => {
-    const { turnIds, revertId } = await session.client.call("thread/revert", {
-      threadId,
-      beforeTurnId: turn.id,
-      files,
-    });
+    const wanted = { threadId, beforeTurnId: turn.id, files };
+    const { turnIds, revertId } = await session.ownChanges.ask("thread/reverted", () =>
+      session.client.call("thread/revert", wanted),
+    );
     session.noteRevert(revertId);
     session.composer.setContent(contentOf(inputOf(turn)));
     const what = files === "restore" ? "files restored" : "files kept";
@@ -130,7 +129,9 @@ export function undoRewind(session: SessionContext): void {
     session.say("Nothing to undo: no rewind in this session.");
   else {
     session.run(async () => {
-      const { turnIds } = await session.client.call("thread/revert/undo", { threadId, revertId });
+      const { turnIds } = await session.ownChanges.ask("thread/revert/undone", () =>
+        session.client.call("thread/revert/undo", { threadId, revertId }),
+      );
       session.noteRevert(undefined);
       session.warn(`Rewind undone; turns restored: ${turnIds.length}.`);
     });

@@ -47,7 +47,13 @@ export function switchThread(session: SessionContext, threadId: string | undefin
 /** Names the thread. */
 export function renameThread(session: SessionContext, name: string): void {
   const threadId = session.state?.thread.id;
-  if (threadId !== undefined) session.run(() => session.client.call("thread/name/set", { threadId, name }));
+  if (threadId !== undefined) session.run(() => nameThread(session, threadId, name));
+}
+
+/** Names a thread. */
+export async function nameThread(session: SessionContext, threadId: string, name: string): Promise<void> {
+  const call = () => session.client.call("thread/name/set", { threadId, name });
+  await session.ownChanges.ask("thread/name/updated", call);
 }
 
 /** Writes the thread to a file. */
