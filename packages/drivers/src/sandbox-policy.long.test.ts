@@ -1,3 +1,3 @@
 import { describeSandboxPolicy } from "./testing/sandbox-policy.ts";
 
-describeSandboxPolicy(["claude-agent-acp"]);
+describeSandboxPolicy(["claude-agent-acp", "codex-acp", "opencode"]);

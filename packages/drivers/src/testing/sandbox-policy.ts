@@ -18,6 +18,12 @@ import { offlineModel } from "./offline-model.ts";
 import { sessionSpec, testSettings, threadSandbox } from "./session-spec.ts";
 
 const ACP = "claude-agent-acp";
+const CODEX_ACP = "codex-acp";
+const OPENCODE = "opencode";
+
+/** An ACP agent, whose profile goes by its id. */
+const acpAgent = (id: string) => (options: AgentOptions) =>
+  new AcpDriver({ ...options, profile: acpProfile(id, []) });
 
 /** Every kind of agent, as the real program on the offline model. */
 const AGENTS: Readonly<
@@ -26,10 +32,9 @@ const AGENTS: Readonly<
   flint: { parts: ["bwrap", "curl"], make: () => new NativeDriver() },
   claude: { parts: ["bwrap", "curl", "claude"], make: (options) => new ClaudeDriver(options) },
   codex: { parts: ["bwrap", "curl", "codex"], make: (options) => new CodexDriver(options, SHORT_LIVED) },
-  [ACP]: {
-    parts: ["bwrap", "curl", ACP, "claude"],
-    make: (options) => new AcpDriver({ ...options, profile: acpProfile(ACP, []) }),
-  },
+  [ACP]: { parts: ["bwrap", "curl", ACP, "claude"], make: acpAgent(ACP) },
+  [CODEX_ACP]: { parts: ["bwrap", "curl", CODEX_ACP, "codex"], make: acpAgent(CODEX_ACP) },
+  [OPENCODE]: { parts: ["bwrap", "curl", OPENCODE], make: acpAgent(OPENCODE) },
 };
 
 const WRITE: SandboxPolicy = { type: "workspaceWrite" };
@@ -109,11 +114,15 @@ async function reportOf(
   const claude = agentProgram("claude") ?? "claude";
   const driver = make({
     program: async () => ({
-      command: [agentProgram(agent === "flint" ? "claude" : (agent as "claude")) ?? agent],
+      command: [
+        agentProgram(agent === "flint" ? "claude" : (agent as "claude")) ?? agent,
+        ...(agent === OPENCODE ? ["acp"] : []),
+      ],
       // If IS_SANDBOX is set, the ACP agent uses a mode without permissions, which Claude refuses to root.
       environment: {
         CLAUDE_CONFIG_DIR: join(stateFolder, "claude"),
         CLAUDE_CODE_EXECUTABLE: claude,
+        CODEX_PATH: agentProgram("codex") ?? "codex",
         IS_SANDBOX: "",
       },
     }),
