@@ -46,7 +46,7 @@ const withLine = (kind: LedgerLine["kind"], fence: number) => ({
 });
 
 describe("a campaign is judged by its logs and its ledger", () => {
-  test("and nothing is wrong with a run that was lost and told", () => {
+  test("accepts lost runs that were reported", () => {
     expect(breaches({})).toEqual([]);
   });
 

@@ -20,7 +20,7 @@ describe("messages and the tables of a protocol", () => {
     expect(problemsIn(FLINT, [ask, answer, refusal, own])).toEqual([]);
   });
 
-  test("do not fit with a wrong result, a wrong number, a header where none belongs, or no object", () => {
+  test("rejects wrong results, codes, headers and non-objects", () => {
     const came = (message: object) => problemsIn(FLINT, [ask, entry("came", message)]);
     expect(came({ id: 1, result: { data: 7 } })).toEqual([
       expect.stringContaining("the result of thread/list"),

@@ -48,7 +48,7 @@ describe("a script", () => {
     ]);
   });
 
-  test("is played step by step until no step is left", async () => {
+  test("plays one step per call", async () => {
     const model = await scripted([
       [{ reasoning: "Let me see." }, { text: "I look. " }, { call: "shell", input: { command: "ls" } }],
       [{ text: "Done." }, { usage: { inputTokens: 7, outputTokens: 2 } }, { finish: "length" }],

@@ -10,7 +10,7 @@ function listen(transport: Transport): string[] {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("a linked pair", () => {
-  it("delivers later, in order, both ways", async () => {
+  it("delivers asynchronously and in order in both directions", async () => {
     const [left, right] = memoryPair();
     const [atLeft, atRight] = [listen(left), listen(right)];
     expect(left.write("a")).toBe(true);

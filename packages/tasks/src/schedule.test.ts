@@ -63,7 +63,7 @@ function oneByOne(tasks: readonly TaskState[]): TaskState[] {
 }
 
 describe("what is handed out", () => {
-  test("comes by priority, then by how little its owner has running, then by age", () => {
+  test("orders by priority, then by the owner's running tasks, then by age", () => {
     const tasks = [
       task("a1", {}, { addedBy: "ann", addedAt: NOW }),
       task("a2", {}, { addedBy: "ann", addedAt: NOW + 1 }),

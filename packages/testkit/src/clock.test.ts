@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { TestClock } from "./clock.ts";
 
 describe("a test clock", () => {
-  test("stands still until it is moved", () => {
+  test("advances only by advance()", () => {
     const clock = new TestClock(1000);
     expect([clock.now(), clock.now()]).toEqual([1000, 1000]);
   });

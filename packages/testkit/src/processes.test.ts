@@ -27,7 +27,7 @@ describe("the processes of a machine", () => {
     expect(isAlive(found)).toBe(false);
   });
 
-  test("count as ended although their parent never takes notice", async () => {
+  test("treats zombies as ended", async () => {
     const neglectful = start("sh", "-c", "sleep 998 & echo $!; exec sleep 1000");
     const [text] = await once(streamOf(neglectful), "data");
     const child = Number(String(text));

@@ -316,7 +316,7 @@ describe("the approval policy", () => {
     }
   });
 
-  test("changes when a client sends another one, also one that it was sent before", async () => {
+  test("uses the latest policy a client sent", async () => {
     const server = await openServer({ scripts: () => [{ text: "Done." }] });
     const client = await server.client();
     const threadId = await startThread(client);

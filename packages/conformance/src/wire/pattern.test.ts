@@ -12,7 +12,7 @@ import {
 } from "./pattern.ts";
 
 describe("a pattern", () => {
-  test("fits a value that has what it names, whatever else the value has", () => {
+  test("matches objects with additional fields", () => {
     const value = {
       id: "01a1e317-0f77-7510-87b7-f42c6095d74e",
       turns: [{ status: "done", more: 1 }],

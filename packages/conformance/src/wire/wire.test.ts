@@ -53,7 +53,7 @@ describe("the wire of a check", () => {
     expect(wire.open).toBe(false);
   });
 
-  test("finds what came before it was asked for, and keeps text that is not a message", async () => {
+  test("finds messages received earlier and keeps malformed lines", async () => {
     const wire = await wireTo(() => ["garbage", { method: "event", params: { n: 1 } }]);
     wire.sendText("not json");
     await wire.waitForMethod("event");

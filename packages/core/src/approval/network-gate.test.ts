@@ -159,7 +159,7 @@ test("does not ask again about a declined host while that command runs", async (
   expect(asked).toHaveLength(1);
 });
 
-test("a late answer counts for the next run of exactly that command, once, and for nothing else", async () => {
+test("applies a late answer to one further run of the same command", async () => {
   const { gate, asked, run, hold, late } = setUp(["npm install"], [ALLOW, DENY, DENY]);
   const answer = hold();
   const held = gate.decide(REGISTRY);

@@ -55,7 +55,7 @@ describe("an answer that comes after the approval expired", () => {
     expect(next.eventsOf("approval/requested")).toEqual([]);
   });
 
-  test("counts once: a second answer, a refusal, and an answer for the call of a tool find no approval", async () => {
+  test("accepts one late answer and no other", async () => {
     const { client, threadId, approval } = await expired([{ command: "make all" }]);
     const respond = (decision: typeof ALLOW | { readonly outcome: "deny" }) =>
       client.call("approval/respond", { threadId, approvalId: approval.id, decision });

@@ -74,7 +74,7 @@ describe("rules of a policy file", () => {
     expect(commands[1]).not.toHaveProperty("allowed");
   });
 
-  test("can ask again about what was allowed before", async () => {
+  test("an ask rule overrides an earlier grant", async () => {
     const server = testEngine({
       scripts: [[{ command: "make" }, { command: "make" }]],
       policyRules: rulesBy({ make: "ask" }),

@@ -47,7 +47,7 @@ test("an agent that lives and is silent ends its turn once, as failed, with the 
   expect(next).toEqual(expect.any(String));
 });
 
-test("every report starts the silence over", async () => {
+test("resets the silence timer on each report", async () => {
   let report = () => {};
   const driver = silentAfter((turn) => {
     turn.emit({ type: "item/started", item: { type: "agentMessage", id: "m1", text: "" } });

@@ -71,7 +71,7 @@ test("asks with the titles and the diff of the commits, and takes them over if t
   expect(accepted).toBe(1);
 });
 
-test("takes nothing over that is declined, shows it as declined, and says how to take it over later", async () => {
+test("applies no declined commits and prints how to apply them later", async () => {
   const { events, accepted } = await finish({ outcome: "deny" });
   expect(events.at(-1)).toMatchObject({ item: { status: "declined", result: LATER } });
   expect(accepted).toBe(0);

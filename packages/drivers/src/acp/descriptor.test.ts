@@ -80,7 +80,7 @@ test.each([
   expect(project.files.filter((path) => !isHidden(path))).toEqual([]);
 });
 
-test("knows of an unknown agent's project what steers any other agent", () => {
+test("treats every known project file as configuration of an unknown agent", () => {
   const { project } = profileFor(["/opt/my-agent"]);
   expect(project.files).toEqual(expect.arrayContaining([...GOOSE.project.files, ...GEMINI.project.files]));
 });

@@ -248,7 +248,7 @@ describe("the life of a namespace", () => {
     await settled();
   });
 
-  test("whose proxy stopped is followed by a new one, and what was open there leads nowhere", async () => {
+  test("is replaced when its proxy stops, and old connections fail", async () => {
     const serve = vi.spyOn(FilteringProxy.prototype, "serve");
     onTestFinished(() => serve.mockRestore());
     const { fixture, network } = await thread({ allow: ["registry.example"] });

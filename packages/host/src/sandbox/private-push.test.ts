@@ -56,7 +56,7 @@ test("a push from the thread's own git directory is asked about, and the branch 
   expect(await git("log", "--format=%s", "main")).toBe("pushed\nfirst\n");
 });
 
-test("a push that is declined sends nothing, and the commit alone is offered", async () => {
+test("offers the commit if its push was declined", async () => {
   const { attempt, scope, pushed, offered } = await setUp(false);
   expect(await attempt(PUSH, { scope })).toMatchObject({ exitCode: 128 });
   expect(pushed()).toBe("first\n");

@@ -110,7 +110,7 @@ describe("a file system that fails", () => {
 describe("a write that fails half-way", () => {
   const NAMED = (name: string) => ({ type: "thread/name/updated" as const, data: { threadId: "t1", name } });
 
-  test("leaves nothing, and its numbers are reused", async () => {
+  test("removes a failed append and reuses its sequence numbers", async () => {
     const plan: FaultPlan = { calls: [] };
     const { root, store } = await arrange(plan);
     const writer = await store.create("t1");

@@ -165,7 +165,7 @@ describe("a file of lines", () => {
       expect((await open()).lines).toEqual(["a", "b", "c"]);
     });
 
-    test("is left alone while it is short or most of it is needed", async () => {
+    test("is not compacted while it is small or mostly live", async () => {
       const { open } = await setUp({ compactFrom: 10 });
       const { file } = await open();
       let [counted, rewritten] = [0, 0];

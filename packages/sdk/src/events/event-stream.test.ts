@@ -111,7 +111,7 @@ describe("a stream of events", () => {
     expect(await stream.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("gives a reader what waits before the error", async () => {
+  test("delivers buffered events before the error", async () => {
     const stream = new EventStream();
     stream.push(named("a"));
     stream.end(new Error("lost"));

@@ -124,7 +124,7 @@ describe("the state of a thread", () => {
     expect(thread.state.turns[0]?.items).toMatchObject([{ text: "hello" }]);
   });
 
-  test("is not waited for after the connection was closed", async () => {
+  test("stops waiting when the connection closes", async () => {
     const { client, server } = await scene();
     server.answer("thread/resume", () => {
       setImmediate(() => void client.close());

@@ -130,7 +130,7 @@ describe("run", () => {
     ]);
   });
 
-  test("does not take the turns of a replay for its own", async () => {
+  test("ignores replayed turns", async () => {
     const { fake, server, thread } = await scene((played, turnId) => played.wholeTurn(turnId, "the answer"));
     server.answer("turn/start", () => {
       // A history that arrives while the request is under way, and the own turn before the answer is seen.

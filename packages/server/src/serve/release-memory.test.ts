@@ -21,7 +21,7 @@ describe("a server that has started", () => {
     expect(clock.pending).toBe(0);
   });
 
-  test("collects nothing if its start has left little", async () => {
+  test("skips collection if the heap is small", async () => {
     const [clock, left] = [new TestClock(), garbage()];
     releaseMemoryOnce(clock, Number.POSITIVE_INFINITY);
     await nextTurn();

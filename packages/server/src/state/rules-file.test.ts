@@ -154,7 +154,7 @@ describe("a rule and the folder it was made in", () => {
 });
 
 describe("a damaged rules file", () => {
-  test("allows nothing by invalid lines, and still applies valid ones", async () => {
+  test("ignores invalid lines and applies the valid ones", async () => {
     const path = await rulesPath();
     new RulesFile(path).add(rule("a"));
     const odd = [

@@ -52,7 +52,7 @@ describe("the user", () => {
     expect(after(state, answer(state, "id-1", { choice: "accept" }, "alice")).step).toBe("merge");
   });
 
-  test("cancels, suspends, resumes and retries only what can be", () => {
+  test("rejects cancel, suspend, resume and retry in the wrong phase", () => {
     const state = executing();
     const cancelled = after(state, cancel(state, "alice"));
     expect(cancelled).toMatchObject({ phase: "cancelled", run: undefined });

@@ -74,7 +74,7 @@ describe.each(QUEUES)("a queue %s", (_name, test, open) => {
     expect(handled.slice(0, 3)).toEqual(["a", "b", "a"]);
   });
 
-  test("keeps a run back for its delay", async () => {
+  test("delays a run", async () => {
     const queue = await open();
     await queue.put(run("late", { delayMs: 1_000, priority: 50 }));
     await queue.put(run("soon"));

@@ -83,7 +83,7 @@ describe("a worker", () => {
     expect(await Promise.all(logs)).toEqual(numbers.map(() => ["task/added", "run/leased", "task/ended"]));
   });
 
-  test("survives a disk that is full, says so, and goes on when there is space", async () => {
+  test("reports a full disk and continues when there is space", async () => {
     let isFull = false;
     const { start, ran, add, problems } = setUp(() => {
       if (isFull) throw new Error("ENOSPC: no space left on device");

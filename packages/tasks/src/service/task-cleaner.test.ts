@@ -3,7 +3,7 @@ import { MemoryStore } from "../store/memory-store.ts";
 import { testSpec } from "../testing/spec.ts";
 import { TaskCleaner } from "./task-cleaner.ts";
 
-test("folders of a task that is not verified stay, also by force, and its repository is not asked", async () => {
+test("keeps the folders of unverified tasks, even with --force, and runs no git", async () => {
   const store = new MemoryStore({ now: Date.now });
   for (const by of ["ann", "mallory"]) {
     const { id, version } = await store.add({ spec: testSpec(), by, waiting: false });

@@ -110,7 +110,7 @@ describe.each(STORES)("a store %s", (_name, test, open) => {
     expect(next?.fence).toBeGreaterThan(lost.fence);
   });
 
-  test("accepts nothing of a worker whose lease is over, not even before the sweep", async () => {
+  test("rejects writes with an expired lease, even before the sweep", async () => {
     const { store, pass } = await open();
     const { id } = await add(store);
     const lease = await store.lease(id, "w1", 1000);
@@ -157,7 +157,7 @@ describe.each(STORES)("a store %s", (_name, test, open) => {
 });
 
 describe("a journal", () => {
-  test("has everything again after a restart, and holds its own leases for lost", async () => {
+  test("restores all tasks after a restart and treats its old leases as lost", async () => {
     const path = (await temporaryFolder()).join("journal.jsonl");
     const clock = new Clock();
     const before = await JournalStore.open({ path, now: clock.now });

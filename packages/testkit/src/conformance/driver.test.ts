@@ -143,7 +143,7 @@ describe("the suite", () => {
     await expect(CHECKS[title](() => pliable(fault))).rejects.toThrow(finding);
   });
 
-  test("reports why something cannot be tried, and what was not provided", async () => {
+  test("reports why a check is skipped and which fixtures are missing", async () => {
     const check = CHECKS["remembers the conversation when a new process resumes the thread"];
     const under = await pliable();
     const { features, ...bare } = under;

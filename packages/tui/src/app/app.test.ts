@@ -29,7 +29,7 @@ test("sends a prompt and prints the answer above the composer", async () => {
   expect(session.terminal.everything).toContain("› hi\n\nHello\nthere\n\n› Ask for something");
 });
 
-test("the thread that a session leaves is known, and whether its turn goes on", async () => {
+test("reports the thread of a closed session and whether its turn continues", async () => {
   const session = await SessionFixture.open({ scripts: [[{ text: "ok" }], [{ wait: new Gate() }]] });
   expect(session.app.thread).toBeUndefined();
   await session.keys("hi", ENTER);

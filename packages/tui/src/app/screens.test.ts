@@ -191,7 +191,7 @@ test("a session cleans up after one that was killed on the same terminal", async
   expect(notes.get("open-test")).toBe("");
 });
 
-test("a terminal that says it is light gets colours for that; one that says nothing is not waited for", async () => {
+test("uses light colours if the terminal reports a light background, and does not wait for an answer", async () => {
   const session = await SessionFixture.open({ scripts: [[{ command: "make" }]] });
   expect(session.terminal.writes[0]).toContain("\u001b]11;?");
   await session.keys("\u001b]11;rgb:ffff/ffff/f0f0\u001b\\");

@@ -35,7 +35,7 @@ describe("a prompt that the server refuses", () => {
     expect(session.terminal.everything).toMatch(/Connecting again[\s\S]*› run the tests\n/);
   });
 
-  test("is put aside if something else was written since", async () => {
+  test("stashes a failed prompt if the composer has new text", async () => {
     const folders = ["/code"];
     const session = await SessionFixture.open({ folders });
     folders.length = 0;
@@ -48,7 +48,7 @@ describe("a prompt that the server refuses", () => {
     expect(session.terminal.screen.join("\n")).toContain("› first\n");
   });
 
-  test("comes back as a shell command too", async () => {
+  test("restores a stashed shell command", async () => {
     const folders = ["/code"];
     const session = await SessionFixture.open({ folders });
     folders.length = 0;
@@ -119,7 +119,7 @@ describe("a command that is entered before it can be carried out", () => {
     expect((await session.client.listThreads()).data).toHaveLength(1);
   });
 
-  test("is kept while the server is gone, and carried out afterwards", async () => {
+  test("runs input entered while disconnected after reconnecting", async () => {
     const session = await SessionFixture.open();
     await session.cut();
     session.terminal.type("/model");
@@ -146,7 +146,7 @@ describe("a command that is entered before it can be carried out", () => {
     expect(await session.exit).toBe(0);
   });
 
-  test("keeps what was written if it cannot be carried out now", async () => {
+  test("keeps the input if it cannot be sent", async () => {
     const session = await SessionFixture.open();
     await session.keys("/rename the answer", ENTER);
     const screen = session.terminal.screen.join("\n");
@@ -217,7 +217,7 @@ describe("an image in the composer", () => {
     ]);
   });
 
-  test("comes back with a queued input that is taken back, and with an earlier prompt", async () => {
+  test("restores attachments when a queued or earlier prompt is edited", async () => {
     const { join } = await temporaryFolder();
     const gate = new Gate();
     const session = await SessionFixture.open({ scripts: [[{ wait: gate }], [{ text: "a cat" }]] });

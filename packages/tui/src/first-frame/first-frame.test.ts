@@ -81,7 +81,7 @@ test("Enter that was pressed before raw mode is Enter, and Ctrl-J later is Ctrl-
   expect(frame.take().typed.map(String)).toEqual(["/status\r", "one\ntwo"]);
 });
 
-test("begins where the row begins, whatever was typed and echoed before", async () => {
+test("starts at column 0 after echoed input", async () => {
   const terminal = new XtermTerminal();
   terminal.write("early");
   drawOn(terminal);

@@ -44,7 +44,7 @@ test("frames, queries, notices and plain lines are fine", () => {
   expect(problemsOf("You: hi\r\n", "Agent: hello\r\n")).toEqual([]);
 });
 
-test("what is left switched on is named", () => {
+test("lists terminal modes that are still enabled", () => {
   const output = new TerminalOutput();
   output.take(`${ESC}[22;2t${ESC}[?2004h${ESC}[?1004h${ESC}[>1u`);
   output.take(frame(`${ESC}[?1049h${ESC}[?25l`));

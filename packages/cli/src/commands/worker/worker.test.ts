@@ -15,7 +15,7 @@ test("a worker lets tasks do little unless its options allow more", () => {
   });
 });
 
-test("a worker takes what its options leave out from the user's configuration", () => {
+test("uses the configuration for options that are not given", () => {
   const events = { stream: "my:events", maxLength: 500 };
   const fleet = { redis: "redis://q", namespace: "team", events };
   const { values } = readArguments(["--namespace", "other"], WORKER_FLAGS);

@@ -13,7 +13,7 @@ test("an output that was never read is taken whole at the end, cut off or not", 
   expect([cut.next("the end", true), cut.last("the very end")]).toEqual(["", "the very end"]);
 });
 
-test("after the start was cut off, it goes on where it was left", () => {
+test("continues after truncated output", () => {
   const text = new TerminalText();
   text.next("one two ", false);
   expect(text.next("two three ", true)).toBe("");

@@ -71,7 +71,7 @@ test("a status that the client learned from an answer is not sent", () => {
   expect(sent).toEqual(["turn/started"]);
 });
 
-test("an event of which nothing has to wait is sent at once", () => {
+test("sends independent events immediately", () => {
   const { clock, sent, stages } = ordering();
   stages.immediate(item("item/started", "c"));
   stages.immediate(USAGE);

@@ -150,7 +150,7 @@ describe("a broker", () => {
     expect(readdirSync(workspace).sort()).toEqual(["made", "sub"]);
   });
 
-  test("runs nothing if the folder that was shown leads elsewhere by then", async () => {
+  test("does not run if the approved folder was replaced", async () => {
     const { grant, run, workspace, outside } = await setUp();
     const sub = join(workspace, "sub");
     await mkdir(sub);

@@ -210,7 +210,7 @@ describe("the checks of a translation", () => {
     expect(() => checkJunkAnswers(tables, CONSENTS, REFUSALS)).toThrow("becomes consent");
   });
 
-  test("notice one that takes no answer for consent", () => {
+  test("detects a front end that treats a missing answer as approval", () => {
     const tables = withAsks((message) => ({
       ...message,
       refused: () => message.answered({ decision: "accept" }),

@@ -37,7 +37,7 @@ describe("an input that comes back into the editor", () => {
   });
 });
 
-test("content that was kept is the same when it is set again, with folded pastes", () => {
+test("restores saved content with its folded pastes", () => {
   const editor = new Editor();
   editor.insert("before ");
   editor.paste("line\n".repeat(20));

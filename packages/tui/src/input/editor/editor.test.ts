@@ -222,7 +222,7 @@ describe("a large paste", () => {
     expect(editor.text.length).toBe(1024 * 1024);
   });
 
-  test("counts with all that it stands for, however many there are", () => {
+  test("counts a folded paste at its full length", () => {
     const editor = new Editor();
     for (let count = 0; count < 30; count += 1) editor.paste("x".repeat(500_000));
     expect(editor.text.length).toBe(1024 * 1024);

@@ -64,7 +64,7 @@ describe("keys", () => {
     expect(keys(bytes)).toEqual(expected);
   });
 
-  test("characters type themselves, and keys with Ctrl or Alt type nothing", () => {
+  test("inserts characters, and nothing for keys with Ctrl or Alt", () => {
     const texts = decode(`aA${ESC}a\u0001 `).map((event) => (event.type === "key" ? event.text : event));
     expect(texts).toEqual(["a", "A", undefined, undefined, " "]);
   });
@@ -109,7 +109,7 @@ describe("the Escape key", () => {
     ]);
   });
 
-  test("before a key that begins sequences is Alt with that key, once nothing follows", () => {
+  test("decodes Esc before [ or O as Alt after a timeout", () => {
     expect([keys(`${ESC}[`), keys(`${ESC}O`), keys(`${ESC}]`)]).toEqual([
       ["alt+["],
       ["alt+shift+o"],

@@ -125,7 +125,7 @@ test("the result that is kept is the one whose diff was shown, and the other tas
   expect(screen()).toMatch(/claude +cancelled[\s\S]*codex +done/);
 });
 
-test("a key that comes with the one that opened the diff keeps nothing", async () => {
+test("ignores a second key typed together with the one that opened the diff", async () => {
   const tasks = new FakeTasks();
   const { session, screen } = await open(tasks);
   tasks.happened("task-1", ...worked(0));
@@ -138,7 +138,7 @@ test("a key that comes with the one that opened the diff keeps nothing", async (
   expect(tasks.decided).toEqual([]);
 });
 
-test("a refusal is shown, and nothing is cancelled", async () => {
+test("shows an error and cancels no task", async () => {
   const tasks = new FakeTasks();
   const { session, screen, keys } = await open(tasks);
   tasks.happened("task-1", ...worked(0));
