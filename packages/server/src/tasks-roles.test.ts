@@ -202,6 +202,33 @@ describe("the turns of executor and reviewer", () => {
     expect(drivers[0]?.turns.map(({ kind }) => kind)).toEqual(["prompt", "prompt", "compact", "prompt"]);
   });
 
+  confined("count with the compaction before them and the answer that had another form", async () => {
+    const using = (inputTokens: number, amount: number) => {
+      const cost = { amount, currency: "USD" };
+      return { usage: { inputTokens, outputTokens: 0 }, cost };
+    };
+    let [works, reviews] = [0, 0];
+    const { client, cwd, drivers } = await setUpTasks(
+      (text, turn, folder) => {
+        if (turn.kind === "compact") return [using(1000, 10), { text: "shorter" }];
+        works += 1;
+        return [using(1, 0.01), ...writes("b.txt", `round ${works}\n`)(text, turn, folder)];
+      },
+      (text) => {
+        if (!text.startsWith("Answer with the verdict alone")) return [using(100, 1), { text: "I like it." }];
+        reviews += 1;
+        return [using(20, 0.2), ...round(reviews)];
+      },
+    );
+    const budget = { seconds: 1000, tokens: 100_000, enforcement: "bestEffort" };
+    const { id } = await addTask(client, cwd, { budget });
+    const { usage } = await untilPhase(client, id, "approving", "failed", "asking");
+    expect(usage.tokens.inputTokens).toBe(3 * 1 + 1000 + 3 * 120);
+    expect(usage.cost?.amount).toBeCloseTo(3 * 0.01 + 10 + 3 * 1.2);
+    const [, second] = drivers[1]?.sessions.flatMap(({ turns }) => turns) ?? [];
+    expect(second?.settings?.budget?.turn?.tokens).toBe(100_000 - 1 - 100);
+  });
+
   confined(
     "of an agent that fails are taken over by the next one of the role, and the log says so",
     async () => {

@@ -1,5 +1,7 @@
 import {
   type AskReason,
+  NO_USAGE,
+  type RunUsage,
   type TaskAsk,
   type TaskEventBody,
   type TaskEventData,
@@ -60,14 +62,18 @@ export function exhaustedBudget({ spec, usage, extraBudgets }: TaskState): strin
   return undefined;
 }
 
-/** What the next turn may use. At least a little of everything: a budget of nothing cannot be written. */
-export function budgetLeft({ spec, usage, extraBudgets }: TaskState): TurnBudget {
+/** What the next turn may use, after one whose usage is not in the state yet. At least a little of everything: a budget of nothing cannot be written. */
+export function budgetLeft({ spec, usage, extraBudgets }: TaskState, more?: RunUsage): TurnBudget {
   const { seconds, costUsd, tokens } = spec.budget;
   const left = (allowed: number, used: number, least: number) =>
     Math.max(least, allowed * (1 + extraBudgets) - used);
   return {
-    seconds: left(seconds, usage.seconds, 1),
-    ...(costUsd === undefined ? {} : { costUsd: left(costUsd, usage.cost?.amount ?? 0, 0.01) }),
-    ...(tokens === undefined ? {} : { tokens: left(tokens, totalTokens(usage.tokens), 1) }),
+    seconds: left(seconds, usage.seconds + (more?.seconds ?? 0), 1),
+    ...(costUsd === undefined
+      ? {}
+      : { costUsd: left(costUsd, (usage.cost?.amount ?? 0) + (more?.cost?.amount ?? 0), 0.01) }),
+    ...(tokens === undefined
+      ? {}
+      : { tokens: left(tokens, totalTokens(usage.tokens) + totalTokens(more?.tokens ?? NO_USAGE), 1) }),
   };
 }

@@ -1,6 +1,7 @@
 import {
   addUsage,
   type BudgetEnforcement,
+  type Cost,
   effortValue,
   errorMessage,
   isKnownItem,
@@ -26,6 +27,7 @@ import {
 } from "@flint/sdk";
 import type { Interruption } from "../decide/outcomes.ts";
 import { AskWatch } from "./ask-watch.ts";
+import { withCost } from "./run-usage.ts";
 import type { ExecutorCommits } from "./task-workspaces.ts";
 
 /** One turn of an executor or a reviewer. */
@@ -83,18 +85,24 @@ export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest)
   const started = Date.now();
   // As it is reported, so that a turn whose end is never heard of counts too.
   let used = NO_USAGE;
-  const usageOf = (result?: TurnResult): RunUsage => ({
-    seconds: Math.max(0, (Date.now() - started - (result?.turn.waitedMs ?? 0)) / 1000),
-    ...(totalTokens(used) === 0 ? {} : { tokens: used }),
-  });
+  const count = (event: AgentEvent): void => {
+    if (event.type === "thread/tokenUsage/updated") used = addUsage(used, event.data.last);
+  };
+  let thread: ThreadHandle | undefined;
+  let costBefore: Cost | undefined;
+  const usageOf = (result?: TurnResult): RunUsage => {
+    const seconds = Math.max(0, (Date.now() - started - (result?.turn.waitedMs ?? 0)) / 1000);
+    const usage = { seconds, ...(totalTokens(used) === 0 ? {} : { tokens: used }) };
+    return withCost(usage, costBefore, thread?.state.cost);
+  };
   let turn: TurnReference | undefined;
   try {
-    const thread = await openThread(client, request);
+    thread = await openThread(client, request);
+    costBefore = thread.state.cost;
     turn = { threadId: thread.id };
     request.onThread?.(thread.state.thread, request.threadId !== undefined);
     await request.onTurn(turn);
-    if (request.compact) await compact(client, thread, request.signal);
-    const costBefore = thread.state.cost;
+    if (request.compact) await compact(client, thread, request.signal, count);
     const watch = new AskWatch(client, thread.id, request);
     let commits: ExecutorCommits | undefined;
     const options = {
@@ -104,15 +112,15 @@ export async function runRoleTurn(client: FlintClient, request: RoleTurnRequest)
       onEvent: (event: AgentEvent) => {
         // From now on the turn can be found and interrupted by its id.
         if (event.type === "turn/started")
-          void request.onTurn({ threadId: thread.id, turnId: event.data.turn.id });
-        if (event.type === "thread/tokenUsage/updated") used = addUsage(used, event.data.last);
+          void request.onTurn({ threadId: event.data.threadId, turnId: event.data.turn.id });
+        count(event);
         commits = ownCommits(event) ?? commits;
         request.onEvent?.(event);
       },
     };
     const result = await thread.run(request.prompt, options).finally(() => watch.end());
     turn = { threadId: thread.id, turnId: result.turn.id };
-    const usage = withCost(usageOf(result), costBefore, thread.state.cost);
+    const usage = usageOf(result);
     const asked = watch.unanswered;
     await thread.unsubscribe().catch(() => undefined);
     if (asked !== undefined) return { ...asked, usage, turn };
@@ -196,12 +204,18 @@ async function effortOf(
 }
 
 /** Compacts a long context before it is used again; an agent that cannot just goes on. */
-async function compact(client: FlintClient, thread: ThreadHandle, signal: AbortSignal): Promise<void> {
+async function compact(
+  client: FlintClient,
+  thread: ThreadHandle,
+  signal: AbortSignal,
+  count: (event: AgentEvent) => void,
+): Promise<void> {
   const ended = new Promise<void>((resolve) => {
     const unsubscribe = client.subscribe({
       threadId: thread.id,
-      event: ({ type }) => {
-        if (type !== "turn/completed") return;
+      event: (event) => {
+        count(event);
+        if (event.type !== "turn/completed") return;
         unsubscribe();
         resolve();
       },
@@ -216,16 +230,6 @@ async function compact(client: FlintClient, thread: ThreadHandle, signal: AbortS
     // Expected: the agent of the thread cannot compact.
     if (!(thrown instanceof FlintRequestError)) throw thrown;
   }
-}
-
-function withCost(
-  usage: RunUsage,
-  before: ThreadHandle["state"]["cost"],
-  after: ThreadHandle["state"]["cost"],
-): RunUsage {
-  if (after === undefined) return usage;
-  const amount = after.amount - (before?.currency === after.currency ? before.amount : 0);
-  return { ...usage, cost: { ...after, amount: Math.max(0, amount) } };
 }
 
 type Ended =

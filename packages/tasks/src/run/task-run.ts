@@ -37,6 +37,7 @@ import { readReport, readVerdict } from "./answers.ts";
 import { executorPrompt, REPORT_SCHEMA, reviewerPrompt, VERDICT_SCHEMA } from "./prompts.ts";
 import { type RoleTurnOutcome, runRoleTurn } from "./role-turn.ts";
 import type { RunObserver } from "./run-observer.ts";
+import { addRunUsage } from "./run-usage.ts";
 import { TaskChecks, threadTask } from "./task-checks.ts";
 import type { TaskWorkspaces } from "./task-workspaces.ts";
 import { TurnLog } from "./turn-log.ts";
@@ -286,9 +287,17 @@ export class TaskRun {
     const cwd = await workspaces.reviewFolder(state, round.commit);
     const prompt = reviewerPrompt(state, await workspaces.diff(state));
     const key = `${round.clientId}.review.${round.reviews.length}.${state.reviewer}`;
-    const ask = (text: string, clientId: string, threadId?: string) =>
+    const ask = (text: string, clientId: string, earlier?: RoleTurnOutcome) =>
       runRoleTurn(client, {
-        ...{ role, cwd, askMs, clientId, prompt: text, threadId, signal: this.#signal },
+        ...{
+          role,
+          cwd,
+          askMs,
+          clientId,
+          prompt: text,
+          threadId: earlier?.turn?.threadId,
+          signal: this.#signal,
+        },
         threadName: `Review of task ${state.number}: ${state.spec.title}`.slice(0, 200),
         task: threadTask(state),
         sandbox: "readOnly",
@@ -296,7 +305,7 @@ export class TaskRun {
         accepts: state.spec.allow === "tools",
         outputSchema: VERDICT_SCHEMA,
         compact: false,
-        budget: budgetLeft(state),
+        budget: budgetLeft(state, earlier?.usage),
         enforcement: state.spec.budget.enforcement,
         onThread: (...opened) => this.#options.observer?.onThread(this.#state, "reviewer", ...opened),
         onTurn: (turn) => this.#record("reviewer", turn),
@@ -308,11 +317,12 @@ export class TaskRun {
     const verdict = readVerdict(first.text);
     if (verdict !== undefined) return this.#judged(verdict, first);
     // One more try for an agent that does not keep to the form.
-    const repaired = await ask(
+    const again = await ask(
       "Answer with the verdict alone, as JSON in the required form.",
       `${key}.repair`,
-      first.turn.threadId,
+      first,
     );
+    const repaired = { ...again, usage: addRunUsage(first.usage, again.usage) };
     if (repaired.kind !== "answered") return repaired;
     const second = readVerdict(repaired.text) ?? unreadable(repaired.text);
     return this.#judged(second, repaired);
