@@ -97,9 +97,9 @@ function rewind(session: SessionContext, turn: Turn, files: "keep" | "restore"):
   const threadId = session.state?.thread.id;
   if (threadId === undefined) return;
   session.run(async () => {
-    const wanted = { threadId, beforeTurnId: turn.id, files };
+    const requested = { threadId, beforeTurnId: turn.id, files };
     const { turnIds, revertId } = await session.ownChanges.ask("thread/reverted", () =>
-      session.client.call("thread/revert", wanted),
+      session.client.call("thread/revert", requested),
     );
     session.noteRevert(revertId);
     session.composer.setContent(contentOf(inputOf(turn)));
