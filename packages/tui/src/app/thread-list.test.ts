@@ -115,3 +115,16 @@ test("in plain mode, the line that is found is printed", async () => {
   expect(session.terminal.everything).toContain("Find: unarchive");
   expect(session.terminal.everything).toMatch(/match: .*Archive or unarchive the/);
 });
+
+test("threads beyond the first two hundred are listed once the end is reached, and opened by name", async () => {
+  const session = await SessionFixture.open();
+  for (let number = 1; number <= 210; number += 1) {
+    await session.clock.advance(1_000);
+    await session.client.call("thread/start", { name: number === 1 ? "kettle" : `thread ${number}` });
+  }
+  await session.keys("/threads", ENTER);
+  for (let page = 0; page < 12; page += 1) await session.keys("\u001b[6~");
+  expect(session.terminal.screen.join("\n")).toContain("kettle");
+  await session.keys("q", "/resume kettle", ENTER, "/status", ENTER);
+  expect(session.terminal.screen.join("\n")).toMatch(/Name +kettle\n/);
+});

@@ -11,6 +11,7 @@ import { InlineInput } from "./inline-input.ts";
 import { closeHint, hintsIn, keyName } from "./key-name.ts";
 import { Pins } from "./pins.ts";
 
+/** The number of threads that are read at once; further ones are read once the user gets to the end of those. */
 const LIMIT = 200;
 
 /** What the keys of the list do. A no-break space keeps a key with its word. */
@@ -42,6 +43,9 @@ export class ThreadList implements Page {
   readonly #number = new TypedNumber();
   #at = 0;
   #height = 1;
+  /** The number of threads to read, and whether there are more. */
+  #count = LIMIT;
+  #hasMore = false;
   #search = new AbortController();
   #archived = false;
   #query = "";
@@ -99,13 +103,13 @@ export class ThreadList implements Page {
         this.#at = Math.max(0, this.#at - 1);
         return true;
       case "listDown":
-        this.#at = Math.min(this.#threads.length - 1, this.#at + 1);
+        this.#down(1);
         return true;
       case "listPageUp":
         this.#at = Math.max(0, this.#at - this.#height);
         return true;
       case "listPageDown":
-        this.#at = Math.max(0, Math.min(this.#threads.length - 1, this.#at + this.#height));
+        this.#down(this.#height);
         return true;
       case "listOpen":
         if (thread !== undefined) this.#session.run(() => this.#session.openThread(thread.id));
@@ -219,10 +223,25 @@ export class ThreadList implements Page {
     this.#session.run(() => (this.#query === "" ? this.#loadAll(signal) : this.#loadFound(signal)));
   }
 
+  #down(by: number): void {
+    const last = this.#threads.length - 1;
+    this.#at = Math.max(0, Math.min(last, this.#at + by));
+    if (this.#at < last || !this.#hasMore || this.#query !== "") return;
+    this.#count = this.#threads.length + LIMIT;
+    this.#load();
+  }
+
   async #loadAll(signal: AbortSignal): Promise<void> {
     const params = { limit: LIMIT, archived: this.#archived, sortKey: "updatedAt" as const };
-    const { data } = await this.#session.client.listThreads(params);
-    if (!signal.aborted) this.#show(data);
+    let page = await this.#session.client.listThreads(params);
+    const threads = [...page.data];
+    while (page.nextCursor !== undefined && threads.length < this.#count) {
+      page = await this.#session.client.listThreads({ ...params, cursor: page.nextCursor });
+      threads.push(...page.data);
+    }
+    if (signal.aborted) return;
+    this.#hasMore = page.nextCursor !== undefined;
+    this.#show(threads);
   }
 
   /** Shows what was found as it is found. */

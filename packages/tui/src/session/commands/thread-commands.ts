@@ -1,3 +1,4 @@
+import type { Thread } from "@flint/protocol";
 import { transcript } from "@flint/view";
 import { readThread, turnNumbered } from "../all-turns.ts";
 import type { SessionContext } from "../context.ts";
@@ -27,15 +28,27 @@ export async function forkAt(
 /** Opens another thread, by the words after `/resume`. */
 export function resumeThread(session: SessionContext, requested: string): void {
   session.run(async () => {
-    const { data } = await session.client.listThreads({ limit: 200, sortKey: "updatedAt" });
-    const found = data.filter(
-      ({ id, name }) => id === requested || name === requested || id.endsWith(requested),
-    );
+    const found = await threadsCalled(session, requested);
     const [thread] = found;
     if (thread === undefined || found.length !== 1)
       session.say(`No thread ${requested}; /threads lists all.`);
     else await session.openThread(thread.id);
   });
+}
+
+/** The threads with a name, an id or the end of one. */
+async function threadsCalled({ client }: SessionContext, requested: string): Promise<readonly Thread[]> {
+  const found: Thread[] = [];
+  let cursor: string | undefined;
+  do {
+    const at = cursor === undefined ? {} : { cursor };
+    const page = await client.listThreads({ limit: 200, sortKey: "updatedAt", ...at });
+    found.push(
+      ...page.data.filter(({ id, name }) => id === requested || name === requested || id.endsWith(requested)),
+    );
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return found;
 }
 
 /** Opens a thread, or says why there is none to open. */
