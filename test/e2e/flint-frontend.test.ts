@@ -12,7 +12,7 @@ import {
 } from "./server.ts";
 
 describe("the Flint front end over stdio", () => {
-  test("one turn goes through in the documented order, without the jsonrpc field [S0-1, S0-6..11, S0-13, S0-17..19, S0-22, S0-23, S0-28, S0-34, S0-39..43, S0-46, S0-50, S0-52, S0-91, P06]", async () => {
+  test("one turn goes through in the documented order, without the jsonrpc field [S0-1, S0-6..11, S0-17..19, S0-22, S0-23, S0-28, S0-34, S0-39..43, S0-46, S0-50, S0-52, S0-91, P06]", async () => {
     const { wire, workspace } = await startServer();
     const info = await initialize(wire);
     expect(info).toMatchObject({
@@ -41,6 +41,7 @@ describe("the Flint front end over stdio", () => {
     expect(wire.lines.length).toBe(wire.messages.length);
     const [command] = completedItems(messages, "commandExecution");
     expect(command).toMatchObject({ status: "completed", exitCode: 0, cwd: workspace });
+    expect(command).toMatchObject({ command: expect.any(String), durationMs: expect.any(Number) });
     expect(command?.aggregatedOutput).toContain("notes.txt");
     const streamed = messages.filter(({ method }) => method === "item/agentMessage/delta");
     const text = streamed.map(({ params }) => asMessage(params).delta).join("");
@@ -54,7 +55,7 @@ describe("the Flint front end over stdio", () => {
     );
   });
 
-  test("requests out of order or unknown are rejected with code, message and reason [S0-14, S0-81..83, P04]", async () => {
+  test("requests out of order or unknown are rejected with code, message and reason [S0-13, S0-14, S0-81..83, P04]", async () => {
     const { wire } = await startServer();
     const refused = async (method: string, params: object) => {
       const error: unknown = await wire.request(method, params).then(

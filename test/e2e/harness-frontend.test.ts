@@ -35,6 +35,21 @@ describe("the harness front end", () => {
     ]);
   });
 
+  test("a turn that fails ends with turn.error and the reason [S1-15]", async () => {
+    const { path } = await temporaryFolder();
+    const wire = harness(path);
+    const { thread } = asMessage(await wire.request("thread.create", { directory: path }));
+    const { messages } = await turn(wire, asMessage(thread).threadId, "fail with: the quota is gone");
+    const ended = messages.filter(({ method }) => String(method).startsWith("turn."));
+    expect(ended.map(({ method }) => method)).toEqual(["turn.started", "turn.error"]);
+    expect(ended.at(-1)?.params).toMatchObject({
+      turn: { status: "error" },
+      error: { message: expect.stringContaining("the quota is gone") },
+    });
+    wire.end();
+    await wire.exited;
+  });
+
   test("a turn streams its results after its answer, and its history survives a restart [S1-5..9, S1-12..14, S1-16..18, S1-20..23, S1-29..31]", async () => {
     const { path } = await temporaryFolder();
     const wire = harness(path);

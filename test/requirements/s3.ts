@@ -86,7 +86,10 @@ export const S3: readonly Requirement[] = [
   done("S3-61", "initialize is followed by an initialized notification"),
   done("S3-62", "thread/start works with no model chosen"),
   done("S3-63", "turn/start carries thread, input and approval policy"),
-  done("S3-64", "thread/started from Codex is understood"),
+  done(
+    "S3-64",
+    "thread/started from Codex is understood; it adds nothing, because the response names the thread",
+  ),
   done("S3-65", "turn/started from Codex is understood"),
   done("S3-66", "Message deltas from Codex are understood"),
   done("S3-67", "A started command from Codex is understood with its unknown fields still null"),

@@ -77,7 +77,10 @@ export const S4: readonly Requirement[] = [
 
   // Operation
   done("S4-48", "One Codex process serves a conversation for as long as it lives"),
-  done("S4-49", "Without a human the approval defaults are the careful ones"),
+  done(
+    "S4-49",
+    "Without a human what needs an approval is declined; a task lets its agent work inside the sandbox only, and asks",
+  ),
   done("S4-50", "Logs of raw lines are cut at a limit"),
   done("S4-51", "Every conversation leaves its events on disk for later study"),
 ];

@@ -106,8 +106,8 @@ describe("a task", () => {
     expect(turns[1]).toContain("interrupted by a usage limit");
   });
 
-  confined(
-    "whose agent gets no answer asks the user itself, and the answer allows the action later",
+  needs("bwrap", "git")(
+    "whose agent gets no answer asks the user itself, and the answer allows the action later [S4-49]",
     async () => {
       const setup = await setUpTasks((text, _turn, folder) => {
         writeFileSync(join(folder, "b.txt"), `${text}\n`);

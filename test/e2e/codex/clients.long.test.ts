@@ -65,7 +65,7 @@ test(
 );
 
 test(
-  "two clients that each start an app server share the same live thread",
+  "two clients that each start an app server share the same live thread, until they close its input [S2-2]",
   async () => {
     const { workspace, home } = await sdkFixture();
     const one = spawnServer(workspace, home);
@@ -85,7 +85,7 @@ test(
     expect(completed.params).toMatchObject({ threadId, turn: { status: "completed" } });
     for (const wire of [other, one]) {
       wire.end();
-      await wire.exited;
+      expect(await wire.exited).toEqual({ code: 0, signal: null });
     }
   },
   TEST_MS,

@@ -93,7 +93,7 @@ describe("a request that is rejected", () => {
     expect(await errorMessage(client, method, params)).toContain(message);
   });
 
-  test("[S2-2] [S2-4] initialize comes first and once, and needs a name", async () => {
+  test("[S2-4] initialize comes first and once, and needs a name", async () => {
     const { server } = await opened();
     const client = server.connect();
     expect(await errorMessage(client, "thread/list", {})).toBe("Not initialized");

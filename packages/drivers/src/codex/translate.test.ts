@@ -101,7 +101,7 @@ test("[S2-46] [S2-47] passes deprecation notices and config warnings on", () => 
   ]);
 });
 
-test("[S3-64] ignores thread/started", () => {
+test("[S3-64] understands thread/started, whose thread the response has named before", () => {
   const thread = { id: "thread", preview: "", cwd: "/workspace", turns: [] };
   expect(translated(["thread/started", { thread }]).events).toEqual([]);
 });

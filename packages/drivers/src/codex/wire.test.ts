@@ -92,7 +92,7 @@ describe("messages to Codex", () => {
   });
 });
 
-test("[S0-103] [S4-7] [S4-48] serves all threads with one process, each by the id from Codex", async () => {
+test("[S4-4] [S4-7] [S4-48] [S0-103] serves all threads with one process, each by the id from Codex", async () => {
   const fake = new FakeCodex();
   const { driver, opened } = await fakeSession(fake, onTestFinished);
   const other = await driver.open(sessionSpec(SETTINGS, fake, { nativeId: "thread-1" }));
@@ -181,7 +181,7 @@ describe("a misbehaving Codex", () => {
     ]);
   });
 
-  test("[S4-4] ignores malformed lines", async () => {
+  test("ignores malformed lines", async () => {
     const fake = new FakeCodex();
     const { outcome, turn } = await running(fake);
     fake.send("garbage", "[]", "{}", { method: "no/such", params: {} }, { id: 77, result: {} });
