@@ -52,6 +52,14 @@ export const LIMIT_FAULTS: readonly Mutation[] = [
     tests: USAGE_LIMIT_TESTS,
   },
   {
+    name: "limits-of-any-agent",
+    promise: "A Codex client gets the usage limits of the default agent as the main ones.",
+    file: "packages/frontends/src/codex/host/accounts.ts",
+    find: "buckets.find(({ limitId }) => limitId === agent) ?? buckets[0]",
+    replace: "buckets[0]",
+    tests: ["test/e2e/codex/host.test.ts"],
+  },
+  {
     name: "parent-warning-in-sub-agent",
     promise: "The thread of a sub-agent does not get the warnings of its parent.",
     file: "packages/core/src/child/child-events.ts",

@@ -14,11 +14,15 @@ import { CodexSchemas } from "./schemas.ts";
 import { ask, type Fields, fields } from "./server-under-test.ts";
 
 /** A client of a server with its own workspace and home. */
-async function setUp(options: ScriptedOptions = {}) {
+async function setUp(options: ScriptedOptions = {}, others: readonly ScriptedOptions[] = []) {
   const { path } = await temporaryFolder();
   const [home, workspace] = [join(path, "home"), join(path, "workspace")];
   await mkdir(workspace, { recursive: true });
-  const engine = composeEngine({ root: home, cwd: workspace, drivers: [scriptedDriver(options)] });
+  const engine = composeEngine({
+    root: home,
+    cwd: workspace,
+    drivers: [options, ...others].map(scriptedDriver),
+  });
   onTestFinished(() => engine.close());
   const [toServer, toClient] = [new PassThrough(), new PassThrough()];
   new ClientConnection(codexFrontend(codexHost(home)), engine, streamTransport(toServer, toClient));
@@ -158,6 +162,23 @@ describe("a request about the machine", () => {
       rateLimits: main,
       rateLimitsByLimitId: { scripted: main, "scripted/big": { limitName: "scripted/big" } },
     });
+  });
+
+  test("[S2-23] the main usage limits are those of the default agent, also if another one reported last", async () => {
+    const reported = (window: string) =>
+      ({ emit: { type: "limits", limits: [{ window, status: "ok", source: "frame" }] } }) as const;
+    const alpha: ScriptedOptions = { id: "alpha", scripts: [[reported("5 hours")]] };
+    const { client, workspace } = await setUp({ scripts: [[reported("7 days")]] }, [alpha]);
+    for (const model of ["scripted/steady", "alpha/steady"]) {
+      const { thread } = await ask(client, "thread/start", { cwd: workspace, model });
+      const input = [{ type: "text", text: "go", text_elements: [] }];
+      const after = client.mark;
+      await ask(client, "turn/start", { threadId: fields(thread).id, input });
+      await client.waitForMethod("turn/completed", { after });
+    }
+    const answer = await ask(client, "account/rateLimits/read");
+    expect(Object.keys(fields(answer.rateLimitsByLimitId))).toEqual(["alpha", "scripted"]);
+    expect(answer.rateLimits).toMatchObject({ limitId: "scripted" });
   });
 
   needs("namespaces")("[S2-30] command/exec runs in the sandbox, to its end", async () => {
