@@ -69,7 +69,9 @@ describe("a tool that a client provides", () => {
     await client.call("thread/unsubscribe", { threadId });
     before.open();
     await after.reached;
-    expect(JSON.stringify(driver.turns[0]?.toolResults)).toContain("No connected client provides the tool lamp");
+    expect(JSON.stringify(driver.turns[0]?.toolResults)).toContain(
+      "No connected client provides the tool lamp",
+    );
     after.open();
   });
 
