@@ -1,12 +1,13 @@
 import * as z from "zod/mini";
 import { Answers, Approval, QuestionRequest, Resolution, ResolvedBy } from "./approval/approval.ts";
 import { Grant } from "./approval/grant.ts";
-import { FileUpdateChange, PlanEntry, ThreadItem } from "./items.ts";
+import { ThreadItem } from "./items.ts";
 import { AgentAccount, ConfigOption } from "./server/config.ts";
 import { UsageLimit } from "./server/usage-limit.ts";
 import { PublishedEvent } from "./task/published-event.ts";
 import { ToolCallRequest } from "./thread/client-tool.ts";
 import { QueuedInput } from "./thread/input.ts";
+import { FileUpdateChange, PlanEntry } from "./thread/item-schemas.ts";
 import {
   AgentCommand,
   Goal,

@@ -28,6 +28,14 @@ export { describeGoal, goalInstruction } from "./thread/agent-notes.ts";
 export { subAgentCallOf } from "./thread/child-threads.ts";
 export * from "./thread/client-tool.ts";
 export * from "./thread/input.ts";
+export {
+  Allowance,
+  CommandAction,
+  FileUpdateChange,
+  PlanEntry,
+  PlanPriority,
+  priorityOf,
+} from "./thread/item-schemas.ts";
 export * from "./thread/reduce-thread.ts";
 export * from "./thread/thread.ts";
 export { appendAt, planOf } from "./thread/thread-items.ts";

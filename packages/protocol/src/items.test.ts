@@ -1,15 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  DELTA_FIELDS,
-  ExtensionItem,
-  FileUpdateChange,
-  ITEMS,
-  isKnownItem,
-  KnownItem,
-  PlanEntry,
-  priorityOf,
-  ThreadItem,
-} from "./items.ts";
+import { DELTA_FIELDS, ExtensionItem, ITEMS, isKnownItem, KnownItem, ThreadItem } from "./items.ts";
+import { FileUpdateChange, PlanEntry, priorityOf } from "./thread/item-schemas.ts";
 
 const change = { path: "/repo/a.ts", kind: "modify", diff: "@@ -1 +1 @@\n-a\n+b\n" };
 

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { FileUpdateChange } from "../items.ts";
+import { FileUpdateChange } from "../thread/item-schemas.ts";
 import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
 import { Permission } from "./permission.ts";

@@ -1,7 +1,8 @@
 import type { DeltaBody } from "../events.ts";
-import { DELTA_FIELDS, type Item, type PlanEntry, type ThreadItem } from "../items.ts";
+import { DELTA_FIELDS, type Item, type ThreadItem } from "../items.ts";
 import { previewOf } from "../wire/short-text.ts";
 import { inputText } from "./input.ts";
+import type { PlanEntry } from "./item-schemas.ts";
 import type { Thread, Turn } from "./thread.ts";
 
 /** The part of the state that items change. */
