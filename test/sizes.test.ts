@@ -41,6 +41,7 @@ const LEFT = new Set([
   ],
   ...["tui/src/input/editor/kill-ring.ts", "tui/src/pages/pins.ts", "tui/src/session/status/header.ts"],
   ...["tui/src/session/commands/search-history.ts", "tui/src/session/commands/server/add-task.ts"],
+  ...["tui/src/session/other-clients/own-changes.ts", "tasks/src/run/run-usage.ts"],
 ]);
 
 /** Long files: a table, and the state of a terminal session, which has yet to be split. */

@@ -36,7 +36,7 @@ import type { ClientHost } from "./ports/index.ts";
 import type { Services } from "./services.ts";
 import { wellFormed } from "./text/characters.ts";
 import type { Listener } from "./thread/announcements.ts";
-import { withClientName } from "./thread/client-name.ts";
+import { withClientName } from "./thread/announcements.ts";
 import type { LiveThread } from "./thread/live-thread.ts";
 import type { Subscriber, Subscription } from "./thread/subscription.ts";
 

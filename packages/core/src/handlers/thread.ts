@@ -9,7 +9,7 @@ import {
   type ThreadState,
 } from "@flint/protocol";
 import type { Services } from "../services.ts";
-import { withClientName } from "../thread/client-name.ts";
+import { withClientName } from "../thread/announcements.ts";
 import type { LiveThread } from "../thread/live-thread.ts";
 import { digestOf } from "../thread/started-threads.ts";
 import { settingsEvents } from "../turn/decisions.ts";

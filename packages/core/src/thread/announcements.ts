@@ -1,4 +1,4 @@
-import type { EventType, ThreadEvent } from "@flint/protocol";
+import type { EventBody, EventType, ThreadEvent } from "@flint/protocol";
 
 /** The events that clients get of all threads: those that change how a thread is listed, and those about accounts. */
 const LISTED_EVENTS: ReadonlySet<EventType> = new Set<EventType>([
@@ -43,4 +43,24 @@ export class Announcements {
       }
     }
   }
+}
+
+/** The events that name the client that asked for them. */
+const NAMED: ReadonlySet<EventType> = new Set<EventType>([
+  "thread/settings/updated",
+  "thread/name/updated",
+  "thread/goal/updated",
+  "thread/goal/cleared",
+  "thread/archived",
+  "thread/unarchived",
+  "thread/deleted",
+  "thread/reverted",
+  "thread/revert/undone",
+]);
+
+/** The event with the name of the client that asked for it, where other clients should be able to tell. */
+export function withClientName(event: EventBody, client: string | undefined): EventBody {
+  if (client === undefined || !NAMED.has(event.type)) return event;
+  // Each event of these types may have the name, which their union does not express.
+  return { ...event, data: { ...event.data, client } } as EventBody;
 }
