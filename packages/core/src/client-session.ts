@@ -70,7 +70,7 @@ export class ClientSession implements CallingClient {
   readonly #subscriptions = new Map<string, { thread: LiveThread; subscription: Subscription }>();
   /** What this client provides, by thread. */
   readonly #hosts = new Map<string, ClientHost>();
-  /** Nothing piles up for a client that cannot take more: what a task is now is in `task/list`. */
+  /** Sends the events of tasks, and drops them while the client cannot take more: `task/list` has the same information. */
   readonly #taskSubscriber: Listener = {
     announce: (event) => {
       if (!this.#subscriber.isFull()) this.#subscriber.send(event);
@@ -156,8 +156,8 @@ export class ClientSession implements CallingClient {
   }
 
   /**
-   * Has this client run the commands of a thread that nothing confines, and keep its files, until another client does or
-   * this one is gone. Undefined: no longer.
+   * Has this client run the commands of a thread that nothing confines, and read and write its files in place of the disk,
+   * until another client does or this one is gone. Undefined: no longer.
    */
   provideHost(threadId: string, host: ClientHost | undefined): void {
     const { clientProvided } = this.#services.registry;

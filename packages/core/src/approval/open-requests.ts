@@ -107,6 +107,7 @@ export class OpenRequests {
       const permission = joinPermissions(widening.flatMap((grant) => grant.permission ?? []));
       return { outcome: "allow", scope: "once", granted: permission };
     }
+    // Judged as if it were granted: only then can a missing rule be the reason.
     const isRuleMissed = this.#judge(action, actor, [], guarantees).kind === "allow";
     const note = isRuleMissed
       ? this.#replacedRules.take({ action, actor, grants, replaced, now })

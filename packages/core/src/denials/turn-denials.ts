@@ -11,7 +11,7 @@ import {
 import type { Denial, DriverEvent, DriverSession, EndedCommand, RefusedConnection } from "../ports/index.ts";
 import { type EndedItem, StoppedCommands, type StoppedCommandsOptions } from "./stopped-commands.ts";
 
-/** Dependencies of the report of what the sandbox stopped in a turn. */
+/** Dependencies of `TurnDenials`. */
 export interface TurnDenialsOptions extends Pick<StoppedCommandsOptions, "clock" | "approve" | "grantOnce"> {
   /** The settings that the agent works with. */
   settings(): ThreadSettings;
@@ -45,7 +45,8 @@ const MOST_TEXTS = 10;
 
 /**
  * Says what the sandbox stopped in a turn: on the item of the command, and to the model. An agent that can add to the
- * result of a command asks for the text; into the turn of any other it is steered, or else its next prompt begins with it.
+ * result of a command asks for the text. Any other is sent it as input during the turn; if it takes none, its next prompt
+ * begins with it.
  */
 export class TurnDenials {
   readonly #options: TurnDenialsOptions;

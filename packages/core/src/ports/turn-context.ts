@@ -45,13 +45,13 @@ export interface TurnContext {
   approve(action: Action, guarantees?: ActionGuarantees): Promise<ActionDecision>;
   /**
    * Finds out what the sandbox kept an ended command from, and offers the user to let it run again with that. Resolves
-   * with a text for the model; undefined if the sandbox did not stop it. For an agent that can add to the result of a
-   * command: what others have to know is steered into their turn. Never rejects.
+   * with a text for the model; undefined if the sandbox did not stop it. Only for an agent that can add to the result of a
+   * command; for any other the core sends the text as input during the turn. Never rejects.
    */
   explainCommand?(itemId: string, exitCode: number, output: string): Promise<string | undefined>;
   /** Asks the user. An empty record means that there was no answer. Never rejects. */
   ask(itemId: string, questions: readonly UserQuestion[]): Promise<Answers>;
-  /** The files of a client, which are read and written instead of those on the disk; undefined: those are. */
+  /** The files of a client, which are read and written in place of the disk; undefined if the disk is used. */
   clientFiles?(): ClientFiles | undefined;
   /** Has a client run a tool that it provides. Without a result in time the call has failed. Never rejects. */
   callTool(call: ClientToolCall): Promise<ToolCallResult>;
@@ -81,7 +81,7 @@ export interface ActionGuarantees {
   readonly onlyReads?: boolean;
 }
 
-/** What a driver reports; the core adds thread, turn, position and time. */
+/** What a driver reports; the core adds thread, turn, number and time. */
 export type DriverEvent =
   | { readonly type: "item/started" | "item/completed"; readonly item: ThreadItem }
   | { readonly type: DeltaType; readonly itemId: string; readonly delta: string }

@@ -136,7 +136,7 @@ export class LiveThread {
     this.lastUsedAt = clock.now();
   }
 
-  /** Its commands ask this thread about the network and git; the settings may change between them. */
+  /** Makes the sandbox of this thread. Its settings are read for each command, because they may change in between. */
   #openSandbox(options: LiveThreadOptions): ThreadSandbox {
     const { id, log, sandbox, workspaces } = options;
     const scope = (): SandboxScope => ({

@@ -18,7 +18,7 @@ type Variables = Readonly<Record<string, string>>;
 
 /** What holds for everything that is started in the sandbox of a thread. */
 export interface ThreadSandboxOptions {
-  /** A program's own hosts that these touch are decided about like any other. */
+  /** Host rules that nothing may connect to. A program is not given those of its own hosts that overlap with one. */
   readonly deniedHosts?: readonly string[];
   /** The variables that keep git from running what an untrusted repository names. */
   gitVariables?(cwd: string): Promise<Variables>;
@@ -39,7 +39,7 @@ export class ThreadSandbox implements Sandbox {
   readonly #variables: (cwd: string) => Promise<Variables>;
   readonly #terminal: () => ClientTerminal | undefined;
 
-  /** `scope` is asked for each start, because the settings of a thread change, and so are the variables for git. */
+  /** `scope` and the variables are asked for at each start, because the settings of a thread change. */
   constructor(sandbox: Sandbox, scope: () => SandboxScope, options: ThreadSandboxOptions = {}) {
     this.#sandbox = sandbox;
     this.#scope = scope;

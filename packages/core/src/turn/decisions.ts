@@ -32,7 +32,7 @@ export interface NewTurn {
   readonly settings?: ThreadSettings | undefined;
 }
 
-/** What the agent gets for a turn. */
+/** A turn to start once its events were sent: its id, and what the agent gets for it. */
 export interface StartedTurn {
   readonly turnId: string;
   readonly kind: TurnKind;

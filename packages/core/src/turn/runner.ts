@@ -209,7 +209,7 @@ export class TurnRunner {
     return this.#close(this.#stop.ending(kept, (error) => this.#limits.explained(this.#agent, error)));
   }
 
-  /** A completed turn fails if a limit had to hold and its agent has not reported what it counts. */
+  /** A completed turn fails if its agent did not report what a limit of the budget counts: it may have gone beyond it. */
   #withinKnownLimits(outcome: TurnOutcome): TurnOutcome {
     if (outcome.status !== "completed" || this.#stop.hasEnded) return outcome;
     for (const [unit, isReported] of this.#guard.reportedUnits()) this.#noteReported(unit, isReported);
@@ -229,6 +229,7 @@ export class TurnRunner {
 
   async #outcome(): Promise<TurnOutcome> {
     try {
+      // True: the driver did not stop in time.
       const outcome = await Promise.race([this.#attempt(), this.#stop.overdue]);
       if (outcome !== true) return outcome;
       await this.#options.closeSession();
@@ -241,7 +242,7 @@ export class TurnRunner {
   }
 
   async #attempt(): Promise<TurnOutcome> {
-    // A turn that is stopped while its agent starts does not wait for it; the next turn will use it.
+    // A turn that is stopped while its agent starts (true) does not wait for it; the next turn will use it.
     const opened = await Promise.race([this.#options.session(), this.#stop.stopped]);
     if (opened === true || this.#stop.hasEnded) return { status: "interrupted" };
     this.#agent = opened.agent;
@@ -314,7 +315,7 @@ export class TurnRunner {
     const { turn, clientHost } = this.#options;
     const { turnId, kind, review, outputSchema, agentInitiated } = turn;
     const requests = this.#userRequests;
-    // What is asked about was reported before.
+    // What is asked about was reported before, so reports that are held back come first.
     const asking = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
       const drained = this.#reports.drained();
       return drained === undefined

@@ -85,7 +85,7 @@ export class TurnStop {
     this.#cancelGrace?.();
   }
 
-  /** How a turn with this outcome ends; `explained` completes the error of one that its driver failed. */
+  /** How a turn with this outcome ends. If its driver reports a failure, `explained` completes the error. */
   ending(outcome: TurnOutcome, explained: (error: TurnError) => TurnError): Ending {
     if (this.#storageFailure !== undefined) return failedStorage(this.#storageFailure);
     if (this.#interruptedBy !== undefined && outcome.status !== "completed") {
