@@ -57,7 +57,7 @@ const NO_ANSWER =
   "There was no answer. Continue with what you think is best, or stop and say what you need to know.";
 const NO_CHANGES: FileChanges = new Map();
 
-/** Answers a control request of Claude during a turn. Never rejects. */
+/** Answers a control request of Claude during a turn: from a hook, or to ask for approval or the user. Never rejects. */
 export async function answerControlRequest(
   request: Request,
   turn: TurnContext,

@@ -48,7 +48,7 @@ const CLOSED = new FlintError(
   "Claude was stopped before the turn was done. Send the prompt again.",
 );
 
-/** The Claude of one thread: one process that stays, and another one that resumes the conversation when it is gone. */
+/** Claude in one thread: a process that stays between turns. If it is gone, another one resumes the conversation. */
 export class ClaudeSession implements DriverSession {
   readonly #spec: SessionSpec;
   readonly #options: ClaudeSessionOptions;

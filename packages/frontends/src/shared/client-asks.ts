@@ -41,6 +41,7 @@ interface State {
   id: number;
   readonly threadId: string;
   readonly withdrawn: AbortController;
+  /** The client has responded, if only with an error. */
   isAnswered: boolean;
   /** The client answered without effect, and may be asked again. */
   isAskable: boolean;

@@ -25,7 +25,7 @@ export interface Client {
   sendLine(line: string): void;
   /** Sends a request. Rejects with RemoteError if the client refuses, and with the signal's reason when aborted. */
   request(method: string, params: object, options?: RequestOptions): Promise<unknown>;
-  /** Has the client run unconfined commands of a thread and keep its files; undefined: no longer. */
+  /** Has the client run unconfined commands of a thread, and use its files in place of the disk; undefined: no longer. */
   provideHost(threadId: string, host: ClientHost | undefined): void;
   /** Whether the client is subscribed to a thread. */
   isSubscribed(threadId: string): boolean;

@@ -4,9 +4,9 @@ import type { Transport } from "@flint/rpc";
 import { stdioTransport } from "@flint/rpc/node";
 import { type ServedClients, signalled, stopServer } from "./shutdown.ts";
 
-/** How long other clients wait for the first response on stdio before they are let in without it. */
+/** How long a silent client on stdio keeps others waiting. */
 const SHARE_MS = 200;
-/** How long they wait after it: most clients ask for a thread next, and loading the listeners would delay that answer. */
+/** How long they wait after it has a response: most clients open a thread next, which loading the listeners would delay. */
 const FIRST_REQUESTS_MS = 40;
 
 /** Further clients of the engine that serves stdio. */

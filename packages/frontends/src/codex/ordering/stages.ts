@@ -12,9 +12,9 @@ import type { Encoded } from "../../shared/encoder.ts";
 import type { OutgoingNotification } from "../events/events.ts";
 import { isShown } from "../events/items.ts";
 
-/** One reordering of what a client is sent. */
+/** One reordering of the events or lines that a client is sent. */
 export interface Stage<Item> {
-  /** What is passed on now instead of an item, in this order. */
+  /** What is passed on now in place of an event or a line, in this order. */
   pass(item: Item): readonly Item[];
   /** The client is not subscribed to a thread any more; to none, if none is named. */
   forget(threadId?: string): void;
