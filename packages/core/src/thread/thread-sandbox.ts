@@ -18,7 +18,7 @@ type Variables = Readonly<Record<string, string>>;
 
 /** What holds for everything that is started in the sandbox of a thread. */
 export interface ThreadSandboxOptions {
-  /** Host rules that nothing may connect to. A program is not given those of its own hosts that overlap with one. */
+  /** Hosts that no command may connect to. A program's own hosts that overlap with them are decided about like any other. */
   readonly deniedHosts?: readonly string[];
   /** The variables that keep git from running what an untrusted repository names. */
   gitVariables?(cwd: string): Promise<Variables>;
