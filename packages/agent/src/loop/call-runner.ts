@@ -1,8 +1,9 @@
 import type { Sandbox, TurnContext, TurnOutcome } from "@flint/core/ports";
-import { cutMiddle, visibleText } from "@flint/core/text";
+import { visibleText } from "@flint/core/text";
 import { errorMessage } from "@flint/protocol";
 import type { Message, ToolCall } from "../models/model.ts";
 import { failed, INTERRUPTED, runAsItem, type Tool, type ToolOutcome } from "../tools/tool.ts";
+import { shortenedResult } from "./conversation.ts";
 import type { TurnReport } from "./model-step.ts";
 
 /** The size limit of one result. */
@@ -56,7 +57,7 @@ export class CallRunner {
         const outcome = outcomes[index] ?? INTERRUPTED;
         if ("ended" in outcome) return { messages, ended: outcome.ended };
         const { callId, tool } = call;
-        const text = cutMiddle(visibleText(outcome.result.text), limit, "characters").text;
+        const text = shortenedResult(visibleText(outcome.result.text), limit);
         messages.push({ role: "tool", callId, tool, ...outcome.result, text });
         const ended = this.#repeatedFailure(call, outcome);
         if (ended !== undefined) return { messages, ended };

@@ -89,19 +89,19 @@ test("drops whole exchanges, the oldest first, but not summaries", () => {
   expect(fitContext(messages, 15)).toEqual([summary, ...messages.slice(3)]);
 });
 
-test("retains the latest exchange even if it is too long, with truncated results", () => {
+test("retains the latest exchange even if it is too long, with the middle of results cut out", () => {
   const result: Message = {
     role: "tool",
     callId: "c",
     tool: "shell",
     status: "done",
-    text: "x".repeat(10_000),
+    text: `${"x".repeat(5_000)}${"y".repeat(5_000)}`,
   };
   const call: Message = { role: "assistant", text: "", calls: [{ callId: "c", tool: "shell", input: {} }] };
   const [first, second, third] = fitContext([user("Look."), call, result], 100);
   expect([first, second]).toEqual([user("Look."), call]);
   expect(third).toMatchObject({
-    text: expect.stringMatching(/^x{75}\n\[\.\.\. 9905 characters left out \.\.\.\]\nx{20}$/),
+    text: expect.stringMatching(/^x{47}\n\[\.\.\. 9906 characters left out \.\.\.\]\ny{47}$/),
   });
 });
 

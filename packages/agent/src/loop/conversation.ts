@@ -216,9 +216,15 @@ function messageTokens(message: Message): number {
 }
 
 function shortened(message: Message, limit: number): Message {
-  return message.role === "tool"
-    ? { ...message, text: cutMiddle(message.text, limit, "characters").text }
-    : message;
+  return message.role === "tool" ? { ...message, text: shortenedResult(message.text, limit) } : message;
+}
+
+/** The end of a command's output has its errors, so it gets as much room as the beginning. */
+const RESULT_SHARES = { head: 0.475, tail: 0.475 };
+
+/** What a tool returned, in at most about this many characters. */
+export function shortenedResult(text: string, limit: number): string {
+  return cutMiddle(text, limit, "characters", RESULT_SHARES).text;
 }
 
 /** Splits before every user message that follows finished work, and around summaries. */

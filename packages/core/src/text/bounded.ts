@@ -50,17 +50,21 @@ const UNITS = {
   characters: { sizeOf: (text: string) => text.length, head: firstCharacters, tail: lastCharacters },
 } as const;
 
-/** Keeps the beginning and the end of a text that is too long, with a line between them that states the gap. */
+/**
+ * Keeps the beginning and the end of a text that is too long, with a line between them that states the gap. The shares are
+ * how much of the limit each of them gets.
+ */
 export function cutMiddle(
   text: string,
   limit: number,
   unit: Unit = "bytes",
+  shares = { head: HEAD_SHARE, tail: TAIL_SHARE },
 ): { readonly text: string; readonly omitted: number } {
   const { sizeOf, head, tail } = UNITS[unit];
   const size = sizeOf(text);
   if (size <= limit) return { text, omitted: 0 };
-  const first = head(text, Math.floor(limit * HEAD_SHARE));
-  const last = tail(text, Math.floor(limit * TAIL_SHARE));
+  const first = head(text, Math.floor(limit * shares.head));
+  const last = tail(text, Math.floor(limit * shares.tail));
   const omitted = size - sizeOf(first) - sizeOf(last);
   return { text: `${first}${gapLine(omitted, unit)}${last}`, omitted };
 }
