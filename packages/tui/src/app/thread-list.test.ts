@@ -120,11 +120,14 @@ test("threads beyond the first two hundred are listed once the end is reached, a
   const session = await SessionFixture.open();
   for (let number = 1; number <= 210; number += 1) {
     await session.clock.advance(1_000);
-    await session.client.call("thread/start", { name: number === 1 ? "kettle" : `thread ${number}` });
+    await session.client.call("thread/start", {
+      name: number === 1 ? "thread one" : `thread ${number} of one`,
+    });
   }
   await session.keys("/threads", ENTER);
   for (let page = 0; page < 12; page += 1) await session.keys("\u001b[6~");
-  expect(session.terminal.screen.join("\n")).toContain("kettle");
-  await session.keys("q", "/resume kettle", ENTER, "/status", ENTER);
-  expect(session.terminal.screen.join("\n")).toMatch(/Name +kettle\n/);
+  expect(session.terminal.screen.join("\n")).toContain("thread one");
+  // The names of all others have these letters in this order, too.
+  await session.keys("q", "/resume thread one", ENTER, "/status", ENTER);
+  expect(session.terminal.screen.join("\n")).toMatch(/Name +thread one\n/);
 });

@@ -28,7 +28,7 @@ export class ArgumentNames {
       permissions: () => session.permissions.map(({ name, doc }) => ({ name, detail: doc })),
       turn: read(turnNumbers),
       statusParts,
-      thread: read(threadNames),
+      thread: containing(read(threadNames)),
       process: read(processNames),
       task: read(taskNames),
       control: read(controlNames),
@@ -73,6 +73,14 @@ class ReadNames {
     this.#names = names;
     this.#arrived();
   }
+}
+
+/**
+ * Only the names that contain what is typed: Enter takes the first choice, and that must not be a thread whose name merely
+ * resembles that of another one, which is not among the choices.
+ */
+function containing(names: () => readonly NameChoice[]): (typed: string) => readonly NameChoice[] {
+  return (typed) => names().filter(({ name }) => name.toLowerCase().includes(typed.trim().toLowerCase()));
 }
 
 /** A number counts from the first turn of the thread, so all have to be here. */
