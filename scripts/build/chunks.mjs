@@ -16,6 +16,7 @@ const CLAIM = [
   "packages/sdk/src/transport/server-location.ts",
   "packages/host/src/sandbox/paths/protected-names.ts",
   "packages/host/src/steering/git-settings.ts",
+  "packages/host/src/steering/git-steering.ts",
   "packages/host/src/steering/known-settings.ts",
 ];
 const FIRST_TURN = [
