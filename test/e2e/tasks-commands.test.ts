@@ -63,6 +63,10 @@ needs("bwrap")(
     ]);
     await flint("add", "write `two` to two.txt", "--executor", "offline", "--reviewer", "flint/offline");
     expect((await flint("watch", "2")).stdout).toContain("needs approval");
+    const { lines } = await flint("approve", "2", "--yes");
+    expect(lines).toEqual([
+      ...["#2 write `two` to two.txt: approved", "", "flint tasks watch 2 shows where the result is."],
+    ]);
     const early = await flint("approve", "1", "--yes");
     expect(early.stderr).toContain('does not need an approval. Answer it: flint tasks answer 1 "…".');
   },
@@ -98,7 +102,9 @@ needs("bwrap")(
     expect(await flint(["exec", "--detach", "write `two` to two.txt"])).toEqual(namesTask(2));
     const { stdout } = await flint(["tasks", "logs", "2", "-f"]);
     expect(stdout).toContain("  work done: Done: two.txt was added.\n");
-    expect((await flint(["tasks", "logs", "1"])).stdout).toMatch(/ {2}round 1: the default agent works\n$/);
+    expect((await flint(["tasks", "logs", "1"])).stdout).toMatch(
+      / {2}round 1: the default agent starts work\n$/,
+    );
     expect((await flint(["tasks", "cancel", "1"])).code).toBe(0);
   },
   TEST_MS,

@@ -192,7 +192,7 @@ const replay = command({
     "flint replay agent.trace --fixture > fixture.jsonl",
   ],
   notes: [
-    "FILE is a trace that --trace wrote. Anything else is a thread: an id, a part of one, a name, or `last`.",
+    "FILE is a trace that --trace wrote. Anything else is a thread: an id, a part of one, a name, or `last` (the latest in this folder).",
   ],
   run: async (given) => (await import("../commands/replay.ts")).replay(given),
 });

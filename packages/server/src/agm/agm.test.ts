@@ -136,7 +136,7 @@ describe("agm sessions", () => {
     const { logs } = await ask(setup, "task.logs", { id: task.id, limit: 2 });
     expect(logs).toMatchObject([
       { task_id: task.id, level: "info", source: "task", message: expect.stringContaining("added by") },
-      { message: "round 1: alpha works" },
+      { message: "round 1: alpha starts work" },
     ]);
   });
 });

@@ -25,7 +25,7 @@ describe("the user", () => {
 
   test("who approves a task that asks is sent to its question", () => {
     expect(() => approve(asking(), null, "alice")).toThrow(
-      "does not need an approval. Answer it: flint tasks answer",
+      "needs an answer and does not need an approval. Answer it: flint tasks answer",
     );
     expect(() => rejectResult(executing(), "no", "alice")).toThrow(/does not need an approval\.$/);
   });

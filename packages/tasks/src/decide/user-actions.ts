@@ -3,7 +3,10 @@ import { type Events, event, TaskRefusal } from "./decision.ts";
 import { withComment } from "./findings.ts";
 import { fail } from "./finish.ts";
 
-const named = ({ number, phase }: TaskState) => `Task ${number} is ${phase}`;
+function named({ number, phase }: TaskState): string {
+  if (phase === "approving") return `Task ${number} needs approval`;
+  return phase === "asking" ? `Task ${number} needs an answer` : `Task ${number} is ${phase}`;
+}
 
 /** The user's answer to what a task asks. */
 export function answer(state: TaskState, askId: string, reply: TaskAnswer, by: string): Events {

@@ -181,7 +181,7 @@ export class TaskService {
       this.#decide(taskId, (state) => userActions.retry(state, by, commitOfRound(state, fromRound))),
     "task/remove": async ({ taskId }) => {
       const state = await this.#find(taskId);
-      if (!isEnded(state)) throw new TaskRefusal(`Task ${state.number} is ${state.phase}. Cancel it first.`);
+      if (!isEnded(state)) throw new TaskRefusal(`Task ${state.number} has not ended. Cancel it first.`);
       const { workspaces, verify } = this.#options;
       // It has no folders here if it was not added here, and names those of others.
       const isVerified = (await verify?.(state)) === undefined;

@@ -123,7 +123,7 @@ describe("a slash command that does not exist", () => {
     const session = await SessionFixture.open({ scripts: [[{ text: "B" }]] });
     await session.keys("/hlep", ENTER);
     expect(screenOf(session)).toContain(
-      "There is no command /hlep. Did you mean /help? Enter again sends it.",
+      "There is no command /hlep. Did you mean /help? Press Enter again to send it.",
     );
     expect(screenOf(session)).toContain("› /hlep");
     expect((await session.client.listThreads()).data).toEqual([]);
@@ -134,7 +134,7 @@ describe("a slash command that does not exist", () => {
   test("is held back if the agent has said which commands it knows", async () => {
     const session = await SessionFixture.open({ scripts });
     await session.keys("hi", ENTER, "/zzz now", ENTER);
-    expect(screenOf(session)).toContain("There is no command /zzz. Enter again sends it.");
+    expect(screenOf(session)).toContain("There is no command /zzz. Press Enter again to send it.");
     await session.keys("\u0003", "/inti", ENTER);
     expect(screenOf(session)).toContain("Did you mean /init?");
   });

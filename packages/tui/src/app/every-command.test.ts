@@ -36,7 +36,7 @@ const SHOWN: readonly (readonly [typed: string, shown: string | RegExp])[] = [
   ["/rewind", "Rewind to before which prompt?"],
   ["/fork", "This is a copy"],
   ["/undo", "Nothing to undo"],
-  ["/rules", "No rules of this folder."],
+  ["/rules", "No rules for this folder."],
   ["/trust", "No files in /code configure Flint or an agent."],
   ["/import", "No session of this folder."],
   ["/task", "Usage: /task PROMPT"],

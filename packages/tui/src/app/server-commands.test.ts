@@ -79,7 +79,7 @@ describe("/trust", () => {
     await session.keys("a");
     expect(folder.trusted.size).toBe(0);
     await session.keys(PAGE_DOWN, PAGE_DOWN);
-    expect(screenOf(session)).toContain("a trusts them as shown");
+    expect(screenOf(session)).toContain("a trust them as shown");
     await session.keys("a");
     expect([...folder.trusted]).toEqual(["hash of AGENTS.md", "hash of .flint/config.toml"]);
     expect(session.terminal.everything).toContain("Trusted: AGENTS.md, .flint/config.toml.");

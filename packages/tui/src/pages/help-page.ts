@@ -10,7 +10,7 @@ function introduction(look: RenderOptions): string[] {
   const [interrupt, back] = [keyIn(look, "interruptTurn"), keyIn(look, "rewindThread")];
   return [
     `Type a prompt and press ${send}. While the agent works, ${send} steers it and ${queue} queues the input for later.`,
-    `${interrupt} interrupts the turn, also in a menu or page; ${back} goes back to an earlier prompt. / starts a command, @ names a file, ! runs a command.`,
+    `${interrupt} interrupts the turn, even in a menu or page; ${back} goes back to an earlier prompt. / starts a command, @ names a file, ! runs a command.`,
     "Finished output is in your terminal's scrollback. Other clients of the thread see everything live.",
   ];
 }

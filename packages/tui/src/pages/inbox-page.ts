@@ -215,7 +215,7 @@ export class InboxPage implements Page {
     if (ask === undefined)
       return {
         rows: [
-          lineOf(this.#waiting.asks === undefined ? "Looking" : "No open approvals or questions.", "dim"),
+          lineOf(this.#waiting.asks === undefined ? "Loading" : "No open approvals or questions.", "dim"),
         ],
       };
     const inner = { ...look, columns: look.columns - 1 };

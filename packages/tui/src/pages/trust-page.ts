@@ -15,9 +15,7 @@ export function trustPage(
     hint: (look) => {
       if (open.length === 0) return "";
       if (!page.hasShownEnd) return "read to the end to trust them";
-      return hintsIn(look, [["taskApprove", `trusts ${open.length === 1 ? "it" : "them"} as shown`]]).join(
-        "",
-      );
+      return hintsIn(look, [["taskApprove", `trust ${open.length === 1 ? "it" : "them"} as shown`]]).join("");
     },
     lines: (look) =>
       files.flatMap(fileLines).flatMap((line) => wrapLine(line, look.columns - 1, CONTENT.length)),

@@ -140,7 +140,7 @@ export const SESSION_COMMANDS = {
     needsServer: true,
   },
   listRules: {
-    title: "Show the rules of this folder, to remove one",
+    title: "Show the rules of this folder, or remove one",
     group: "Agent",
     place: "everywhere",
     keys: [],
@@ -236,7 +236,7 @@ export const SESSION_COMMANDS = {
     needsServer: true,
   },
   interruptTurn: {
-    title: "Interrupt the running turn, and close what is in front of it",
+    title: "Interrupt the running turn, and close any open menu or page",
     group: "Turn",
     place: "everywhere",
     keys: ["escape"],
@@ -253,7 +253,7 @@ export const SESSION_COMMANDS = {
     needsServer: true,
   },
   listBackground: {
-    title: "List the commands in the background, to stop one",
+    title: "List background commands, or stop one",
     group: "Turn",
     place: "everywhere",
     keys: [],

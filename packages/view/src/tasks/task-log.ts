@@ -17,7 +17,7 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
     case "run/lost":
       return `the run on ${event.data.worker} was lost`;
     case "round/started":
-      return `round ${event.data.round}: ${nameOf(spec.executors[event.data.executor])} works`;
+      return `round ${event.data.round}: ${nameOf(spec.executors[event.data.executor])} starts work`;
     case "round/executed":
       return event.data.summary === undefined
         ? "work done"
@@ -31,7 +31,7 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
       return note === undefined ? what : `${what} (${note})`;
     }
     case "round/rejected":
-      return `back to the executor with ${openFindings(event.data.findings)}`;
+      return `back to the executor${openFindings(event.data.findings)}`;
     case "task/fallback": {
       const { role, index, reason } = event.data;
       const agents = role === "executor" ? spec.executors : spec.reviewers;
@@ -56,7 +56,7 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
     case "merge/conflict":
       return `conflict in ${event.data.files.join(", ")}`;
     case "task/merged":
-      return `merged: ${event.data.ref}`;
+      return `result: ${event.data.ref}`;
     case "task/ended":
       return event.data.error === undefined
         ? event.data.status
@@ -100,7 +100,7 @@ function openFindings(findings: readonly TrackedFinding[]): string {
   const open = findings.filter(
     ({ blocking, state }) => blocking && (state === "open" || state === "contested"),
   );
-  return count(open.length, "finding");
+  return open.length === 0 ? "" : ` with ${count(open.length, "finding")}`;
 }
 
 const LINE_LENGTH = 300;

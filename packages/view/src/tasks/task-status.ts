@@ -87,7 +87,7 @@ export function usageText({ usage }: Pick<TaskRow, "usage">): string {
 export function nextStep(task: TaskRow): string | undefined {
   const { number } = task;
   if (task.phase === "approving") return `flint tasks approve ${number}, or flint tasks reject ${number} "…"`;
-  if (task.phase === "asking") return `flint tasks answer ${number} "…", with --accept or --fail to end it`;
+  if (task.phase === "asking") return `flint tasks answer ${number} "…", or end it with --accept or --fail`;
   if (task.phase === "failed") return `flint tasks retry ${number}`;
   return undefined;
 }

@@ -25,7 +25,8 @@ export const resume = command({
   flags: RESUME_FLAGS,
   examples: ["flint resume", "flint resume --last", "flint resume 019a"],
   notes: [
-    "THREAD is a thread id, the beginning or end of one, a name, or `last`. Without it, you choose from a list.",
+    "THREAD is a thread id, the beginning or end of one, a name, or `last` (the latest in this folder).",
+    "Without it, you choose from a list.",
     ...NOTES,
   ],
   run: async (given) => (await import("./session.ts")).resume(given),

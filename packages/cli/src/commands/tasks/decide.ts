@@ -38,7 +38,13 @@ async function decide<Name extends Changing>(
     return (await client.call(method, all as never)) as Result<"task/approve">;
   });
   if (values.json === true) return printJson(task);
-  return print(`#${task.number} ${escapeControls(task.title)}: ${statusOf(task, Date.now())}\n`);
+  const { number, phase } = task;
+  // An approved task is ready again: its result has yet to be merged.
+  const outcome =
+    method === "task/approve" && phase === "ready"
+      ? `approved\n\nflint tasks watch ${number} shows where the result is.`
+      : statusOf(task, Date.now());
+  return print(`#${number} ${escapeControls(task.title)}: ${outcome}\n`);
 }
 
 /** `flint tasks approve`: approves exactly what was shown. */
@@ -82,7 +88,9 @@ export function answerTask(given: DecideArguments<AnswerFlags>): Promise<number>
     throw new UsageError("Use only one of --accept, --fail and --decline.");
   return decide(given, "task/answer", async (task) => {
     if (task.ask === undefined)
-      throw new UsageError(`Task ${task.number} has no open question; it is ${task.phase}.`);
+      throw new UsageError(
+        `Task ${task.number} has no open question. Its status: ${statusOf(task, Date.now())}.`,
+      );
     const message = given.positionals.slice(1).join(" ");
     const response = { outcome: decline === true ? "deny" : "allow" };
     const answer = {

@@ -2,7 +2,8 @@ import { type CommandGroup, command } from "../../command-line/command.ts";
 import { HELP_FLAG, JSON_FLAG, REPLAY_FLAGS } from "../../command-line/flags.ts";
 
 const threadFlags = { ...JSON_FLAG, ...HELP_FLAG };
-const THREAD = "ID is a thread id, the beginning or end of one, a name, or `last`.";
+const THREAD =
+  "ID is a thread id, the beginning or end of one, a name, or `last` (the latest in this folder).";
 const TURN = "flint threads show prints the number of each turn.";
 
 /** The commands for stored threads. */

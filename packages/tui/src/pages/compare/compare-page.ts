@@ -189,7 +189,7 @@ export class ComparePage implements Page {
     if (all !== undefined && all.length > 0)
       return compareRows(all, this.#current?.task.id, this.#session.now(), look);
     if (problem !== undefined) return wrapLine(lineOf(oneLine(problem), "yellow"), look.columns - 1);
-    return [lineOf(all === undefined ? "Looking" : "Its tasks were removed.", "dim")];
+    return [lineOf(all === undefined ? "Loading" : "Its tasks were removed.", "dim")];
   }
 
   /** What the selected agent waits for or has come to, and what the keys do. */

@@ -59,7 +59,7 @@ function firstLogLine(event: TaskEvent, spec: TaskSpec, look: RenderOptions): Li
 
 /** What the task asks, why it failed, or where its result is. */
 function waitingLines({ phase, ask, error, note, merged, cwd }: TaskRow, look: RenderOptions): Line[] {
-  const place = merged === undefined ? undefined : `Merged: ${merged.ref.replace("refs/heads/", "branch ")}`;
+  const place = merged === undefined ? undefined : `Result: ${merged.ref.replace("refs/heads/", "branch ")}`;
   if (phase === "approving") return [lineOf("The result needs your approval.", "yellow")];
   if (phase === "asking" && ask !== undefined) return askLines(ask, look, cwd);
   if (phase === "suspended" && note !== undefined) return linesOf(escapeControls(note), "yellow");

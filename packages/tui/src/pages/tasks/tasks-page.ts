@@ -135,7 +135,7 @@ export class TasksPage implements Page {
     const { tasks, problem } = this.#feed;
     if (problem !== undefined)
       return wrapLine(lineOf(escapeControls(problem).replaceAll("\n", " "), "yellow"), look.columns - 1);
-    if (tasks === undefined) return [lineOf("Looking", "dim")];
+    if (tasks === undefined) return [lineOf("Loading", "dim")];
     return [
       lineOf(tasks.length === 0 ? "No tasks." : "No open tasks.", "dim"),
       lineOf('Add one with /task PROMPT, or in a shell: flint tasks add "what to do"', "dim"),
@@ -157,7 +157,7 @@ export class TasksPage implements Page {
         ["listOpen", "open"],
         ...(ended === 0
           ? []
-          : [["listArchived", this.#withEnded ? "open tasks only" : `${ended} that ended`] as const]),
+          : [["listArchived", this.#withEnded ? "open tasks only" : `show ${ended} finished`] as const]),
       ]),
       ...closeHint(look, "listClose"),
     ];

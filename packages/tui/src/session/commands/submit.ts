@@ -28,7 +28,7 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
   ) {
     const meant = nearest(typed.name, namesIn(session));
     const hint = meant === undefined ? "" : ` Did you mean /${escapeControls(meant)}?`;
-    session.say(`There is no command /${typed.name}.${hint} Enter again sends it.`);
+    session.say(`There is no command /${typed.name}.${hint} Press Enter again to send it.`);
   } else if (session.link !== "open") session.inputs.sendLater(delivery);
   else {
     const { input, content } = composer;

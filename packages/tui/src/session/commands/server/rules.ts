@@ -4,7 +4,7 @@ import { keyIn } from "../../../pages/key-name.ts";
 import type { SessionContext } from "../../context.ts";
 
 const NO_RULES = 'No rules. Answer an approval with "always" to add one.';
-const NO_RULES_HERE = "No rules of this folder. /rules all shows those of other folders.";
+const NO_RULES_HERE = "No rules for this folder. /rules all shows those of other folders.";
 
 /** Shows what is always allowed in this folder, or in all; choosing a rule removes it. */
 export function listRules(session: SessionContext, which: string): void {
