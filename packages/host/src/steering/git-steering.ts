@@ -35,26 +35,30 @@ export async function gitSteering(cwd: string): Promise<GitSteering | undefined>
   const common = await firstLine(join(gitDir, "commondir"), MAX_LENGTH);
   const commonDir = common === undefined ? gitDir : resolve(gitDir, common);
   const config = join(commonDir, "config");
-  const { settings, isComplete } = await settingsIn([config, join(gitDir, "config.worktree")]);
+  const { settings, isComplete, included } = await settingsIn([config, join(gitDir, "config.worktree")]);
   const hooksPath = settings.findLast(({ name }) => name === "core.hookspath")?.value;
   const hooksFolder = hooksPath === undefined ? undefined : resolve(worktree, expand(hooksPath));
   const folder = hooksFolder ?? join(commonDir, "hooks");
-  const namedFiles = settings.flatMap((setting) => pathsNamedBy(setting, worktree, commonDir));
+  const namedFiles = [...settings.flatMap((setting) => pathsNamedBy(setting, worktree)), ...included];
   const hooks = (await hasHooks(folder)) ? folder : undefined;
   return { config, settings, isComplete, hooks, hooksFolder, namedFiles };
 }
 
-/** The paths in the value of a setting: all of it, or the words of a command, which git runs at the top of the worktree. */
-function pathsNamedBy({ name, value }: GitSetting, worktree: string, commonDir: string): string[] {
-  if (name.startsWith("alias.") || name === "core.hookspath") return [];
-  if (/^include(?:if\..*)?\.path$/.test(name)) return [resolve(commonDir, expand(value))];
+/** The paths in the value of a setting, by the words of a command, which git runs at the top of the worktree. */
+function pathsNamedBy({ name, value }: GitSetting, worktree: string): string[] {
+  if (name.startsWith("alias.") || name === "core.hookspath" || INCLUDE.test(name)) return [];
   const words = value.split(/[\s'"();&|<>=!]+/).filter((word) => word !== "");
   return words.map((word) => resolve(worktree, expand(word)));
 }
 
-/** The steering settings of files and of those that they include. */
-async function settingsIn(files: readonly string[]): Promise<Pick<GitSteering, "settings" | "isComplete">> {
+const INCLUDE = /^include(?:if\..*)?\.path$/;
+
+/** The steering settings of files and of those that they include, each named from the folder of the file that includes it. */
+async function settingsIn(
+  files: readonly string[],
+): Promise<Pick<GitSteering, "settings" | "isComplete"> & { readonly included: readonly string[] }> {
   const settings: GitSetting[] = [];
+  const included: string[] = [];
   let isComplete = true;
   const open = [...files];
   for (let read = 0; open.length > 0 && read < MAX_FILES; read += 1) {
@@ -65,11 +69,13 @@ async function settingsIn(files: readonly string[]): Promise<Pick<GitSteering, "
     if (typeof text !== "string") continue;
     const found = steeringGitConfig(text);
     settings.push(...found);
-    const included = found.filter(({ name }) => /^include(?:if\..*)?\.path$/.test(name));
-    if (included.some(({ value }) => isUnclear(value))) isComplete = false;
-    open.push(...included.map(({ value }) => resolve(dirname(file), expand(value))));
+    const values = found.flatMap(({ name, value }) => (INCLUDE.test(name) ? [value] : []));
+    if (values.some(isUnclear)) isComplete = false;
+    const more = values.map((value) => resolve(dirname(file), expand(value)));
+    included.push(...more);
+    open.push(...more);
   }
-  return { settings, isComplete: isComplete && open.length === 0 };
+  return { settings, isComplete: isComplete && open.length === 0, included };
 }
 
 /** Whether a path is another one for git: of another user's home or git's own folder, or different in each process. */

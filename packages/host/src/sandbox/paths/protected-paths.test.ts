@@ -153,6 +153,23 @@ describeEachMechanism("protected names with %s", (name, test) => {
       expect(readFileSync(join(workspace, file), "utf8")).toBe("x\n");
   });
 
+  test("include the settings that settings include, named from the folder of the file", async () => {
+    const workspace = newFolder();
+    const git = (...words: string[]) => execFileSync("git", ["-C", workspace, ...words]);
+    git("init", "-q");
+    git("config", "include.path", "../shared/settings");
+    mkdirSync(join(workspace, "shared"));
+    writeFileSync(join(workspace, "shared", "settings"), "[include]\n\tpath = more\n");
+    writeFileSync(join(workspace, "shared", "more"), "[user]\n\tname = mine\n");
+    const script =
+      "printf '[core]\\n\\tfsmonitor = ./planted\\n' > shared/more; mv shared s; echo x > shared/fine; true";
+    await launch(sandbox, script, workspace);
+    expect(everythingIn(workspace).filter((path) => /^s|fine/.test(path))).toEqual([
+      ...["shared", "shared/fine", "shared/more", "shared/settings"],
+    ]);
+    expect(String(git("config", "user.name"))).toBe("mine\n");
+  });
+
   test("let git read, and fail when it writes", async () => {
     const workspace = newFolder();
     const git = (...words: string[]) => spawnSync("git", ["-C", workspace, ...words], { encoding: "utf8" });
