@@ -43,6 +43,12 @@ test("diffs are beside each other, file by file, and long lines continue below",
   ]);
 });
 
+test("a file whose name reads like that of another does not hide its changes", () => {
+  const diff = diffOf("a.txt", "+planted") + diffOf("x b/a.txt", "+fine");
+  const shown = textsOf(sideBySide([{ title: "claude", diff }], 40));
+  expect(shown).toMatch(/\+planted[\s\S]*\+fine/);
+});
+
 test("columns that would be too narrow are not drawn", () => {
   const diffs = ["claude", "codex", "flint"].map((title) => ({ title, diff: "" }));
   expect(sideBySide(diffs, 100)).toBeUndefined();

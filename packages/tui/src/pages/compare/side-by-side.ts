@@ -46,16 +46,17 @@ function styleOf(line: string): Style | undefined {
   return line.startsWith("+") ? "green" : line.startsWith("-") ? "red" : undefined;
 }
 
-/** The changes of each file in a unified diff. */
+/** The changes of each file in a unified diff. Files whose names read the same are shown one after the other. */
 function filesOf(diff: string): ReadonlyMap<string, readonly string[]> {
   const files = new Map<string, string[]>();
   let lines: string[] = [];
   let isHeader = false;
   for (const line of diff.replace(/\n$/, "").split("\n")) {
     if (line.startsWith("diff --git ")) {
-      lines = [];
+      const name = fileOf(line);
+      lines = files.get(name) ?? [];
       isHeader = true;
-      files.set(fileOf(line), lines);
+      files.set(name, lines);
     }
     if (line.startsWith("@@")) isHeader = false;
     if (!isHeader || !HEADER.test(line)) lines.push(line);
