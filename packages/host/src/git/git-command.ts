@@ -109,7 +109,7 @@ export class GitCommand {
     return settings;
   }
 
-  /** The same without any filters, not even those of the user's settings. */
+  /** The same without any filters and merge drivers, not even those of the user's settings. */
   withoutFilters(): GitCommand {
     const bare = this.with({});
     bare.#hasFilters = false;

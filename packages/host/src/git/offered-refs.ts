@@ -21,13 +21,22 @@ const MAX_DETAILED = 40;
 const MAX_NAMED = 200;
 
 /**
- * Lists the files that the commits from its input change; of a merge those that are as in none of its parents. Other than
- * a comparison of two trees, that includes what a later commit undoes.
+ * Lists the files that the commits from its input change. Other than a comparison of two trees, that includes what a later
+ * commit undoes.
  */
 const CHANGED_PATHS = [
-  ...["-c", "log.showRoot=true", "log", "--stdin", "--full-history", "-c", "--format=", "--name-only", "-z"],
-  ...["--no-renames", "--ignore-submodules=none", "--not"],
+  ...["-c", "log.showRoot=true", "log", "--stdin", "--full-history", "--format=", "--name-only", "-z"],
+  ...["--no-renames", "--ignore-submodules=none"],
 ];
+
+/**
+ * Of merges, what is as in none of their parents, and what git would have merged differently: a merge can also take back
+ * what one side has changed, by the content of the other. Git cannot merge more than two again.
+ */
+const OF_MERGES = [["-c"], ["--remerge-diff", "--max-parents=2"], ["-m", "--min-parents=3"]];
+
+/** An entry of the stash has the form of a merge, and brings what is not as in its first parent. */
+const OF_STASH = [["-c"], ["-m", "--first-parent"]];
 
 /** Describes what was fetched from a sandbox, for the user to decide about. */
 export class OfferedRefs {
@@ -88,10 +97,13 @@ export class OfferedRefs {
     const isBranch = ([name]: readonly [string, string]) => name.startsWith("refs/heads/");
     const branches = moved.filter(isBranch).map(([, to]) => to);
     const others = moved.filter((change) => !isBranch(change)).map(([, to]) => to);
-    const own = [...branches, ...detachedCommit(incoming.head), ...incoming.stash.map(({ id }) => id)];
+    const own = [...branches, ...detachedCommit(incoming.head)];
+    const stash = incoming.stash.map(({ id }) => id);
+    const known = ["--branches", ...detachedCommit(now.head)];
     const { pathspecs, isMeant } = await this.#protected();
     const lists = await Promise.all([
-      this.#changedPaths(own, ["--branches", ...detachedCommit(now.head)], pathspecs),
+      this.#changedPaths(own, known, pathspecs),
+      this.#changedPaths(stash, known, pathspecs, OF_STASH),
       this.#changedPaths(others, KNOWN, pathspecs),
       this.#stagedPaths(incoming, { head: now.head, refs: new Map([...now.refs, ...moved]) }, pathspecs),
     ]);
@@ -119,10 +131,20 @@ export class OfferedRefs {
     commits: readonly string[],
     known: readonly string[],
     pathspecs: readonly string[],
+    ofMerges: readonly (readonly string[])[] = OF_MERGES,
   ): Promise<string[]> {
     if (commits.length === 0) return [];
     const input = commits.map((commit) => `${commit}\n`).join("");
-    return paths(await this.#git.run([...CHANGED_PATHS, ...known, "--", ...pathspecs], input));
+    const range = ["--not", ...known, "--", ...pathspecs];
+    const all = paths(await this.#git.run([...CHANGED_PATHS, "-m", ...range], input));
+    if (all.length === 0) return [];
+    // To compare a merge, git makes it again, of the agent's content.
+    const git = this.#git.withoutFilters();
+    const listed = ofMerges.map((options) => git.attempt([...CHANGED_PATHS, ...options, ...range], input));
+    const results = await Promise.all(listed);
+    // Git before 2.35 cannot say how it would merge.
+    if (results.some(({ exitCode }) => exitCode !== 0)) return all;
+    return results.flatMap(({ stdout }) => paths(stdout));
   }
 
   /** What is staged beside the commit that is checked out then. */

@@ -57,6 +57,23 @@ confined("a program that a repository names as the server of its remote runs now
   expect(existsSync(mark)).toBe(false);
 });
 
+confined("to compare an agent's merge, not even the user's own merge driver runs outside", async () => {
+  const { folder, mark } = outsideMark();
+  await writeFile(
+    join(folder, ".gitconfig"),
+    `[merge "own"]\n\tdriver = touch ${mark}\n[core]\n\tattributesFile = ${join(folder, "all")}\n`,
+  );
+  await writeFile(join(folder, "all"), "* merge=own\n");
+  const environment = { ...process.env, HOME: folder, XDG_CONFIG_HOME: folder };
+  const { agent, offered } = await newRepository({ environment });
+  const commit = (text: string) =>
+    `blob=$(echo ${text} | git hash-object -w --stdin); for file in a.txt .npmrc; do git update-index --add --cacheinfo 100644,$blob,$file; done; ${text}=$(git commit-tree -m x -p main $(git write-tree))`;
+  const merge = "$(git commit-tree -m x -p $two -p $three $three^{tree})";
+  await agent(`${commit("two")}; ${commit("three")}; git branch side ${merge}; git read-tree main`);
+  expect((await offered()).protectedPaths).toEqual([".npmrc"]);
+  expect(existsSync(mark)).toBe(false);
+});
+
 test("a nested repository of an agent runs nothing, though the user's diffs show submodules in full", async () => {
   const { folder, mark } = outsideMark();
   const program = join(folder, "program");

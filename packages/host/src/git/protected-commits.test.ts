@@ -46,6 +46,36 @@ describe("a protected name is found", () => {
     });
   }
 
+  /** A commit with these parents, in which `.npmrc` is as it was in another one. */
+  const mixed = (parents: string, old = "main~1") =>
+    `$(git read-tree main; git update-index --cacheinfo 100644,$(git rev-parse ${old}:.npmrc),.npmrc; git commit-tree -m tidy ${parents} $(git write-tree); git read-tree main)`;
+  const move = (commit: string) => `git update-ref refs/heads/main ${commit}; git read-tree main`;
+  const child = "$(git commit-tree -m x -p main~1 main~1^{tree})";
+  const untouched = (parents: string) => `$(git commit-tree -m x ${parents} main^{tree})`;
+  const MERGES: readonly (readonly [string, string, readonly string[]])[] = [
+    ["a merge that takes back a change", move(mixed("-p main -p main~1")), [".npmrc"]],
+    ["a merge that takes it back by a commit of its own", move(mixed(`-p main -p ${child}`)), [".npmrc"]],
+    ["a merge of three that takes it back", move(mixed(`-p main -p main~1 -p ${child}`)), [".npmrc"]],
+    ["a stash that takes it back", `git stash store -m x ${mixed("-p main -p main~1")}`, [".npmrc"]],
+    ["a merge as git makes it", `git branch side ${untouched(`-p ${child} -p main`)}`, []],
+    ["a stash with new files", "echo x > new; git stash -qu -- new", []],
+  ];
+  for (const [which, script, found] of MERGES)
+    confined(`${found.length === 0 ? "nowhere in" : "in"} ${which}`, async () => {
+      const { agent, offered } = await newRepository({
+        prepare: async (path, git) => {
+          for (const value of ["false", "true"]) {
+            await writeFile(join(path, ".npmrc"), `ignore-scripts=${value}\n`);
+            await git("add", ".npmrc");
+            await git("commit", "-qm", value);
+          }
+          return undefined;
+        },
+      });
+      await agent(script);
+      expect((await offered()).protectedPaths).toEqual(found);
+    });
+
   confined("in the hooks and programs that the settings of the repository name", async () => {
     const { agent, offered } = await newRepository({
       prepare: async (_path, git) => {

@@ -117,13 +117,13 @@ export interface ScopedGitSetting extends GitSetting {
 
 /**
  * Variables that make git ignore what the repository's settings steer, of all that are set, and use the user's own in their
- * place. Filters of the user can be dropped as well.
+ * place. Filters and merge drivers of the user can be dropped as well.
  */
 export function overridesOf(
   settings: readonly ScopedGitSetting[],
   filters: "keep" | "drop" = "keep",
 ): Record<string, string> {
-  const isDropped = ({ name }: GitSetting) => filters === "drop" && FILTER.test(name);
+  const isDropped = ({ name }: GitSetting) => filters === "drop" && CONTENT_PROGRAM.test(name);
   const ignored = settings.filter((setting) => isDropped(setting) || (!setting.isOwn && steers(setting)));
   const names = new Set(ignored.map(({ name }) => name));
   // An empty helper removes all others as well.
@@ -134,6 +134,7 @@ export function overridesOf(
 }
 
 const FILTER = /^(filter\..+)\.(?:clean|smudge|process)$/;
+const CONTENT_PROGRAM = /^(?:filter\..+\.(?:clean|smudge|process)|merge\..+\.driver)$/;
 const HELPER = /^credential\.(?:.+\.)?helper$/;
 
 /** Settings that undo these ones. */
