@@ -4,7 +4,7 @@ import { errorMessage, isRecord } from "@flint/protocol";
 import { TraceRecord } from "@flint/server/trace";
 import { escapeControls } from "@flint/view";
 import { oneArgument, UsageError } from "../command-line/command.ts";
-import { print, printError } from "../command-line/output.ts";
+import { print, printError, printRaw } from "../command-line/output.ts";
 
 interface ReplayArguments {
   readonly values: {
@@ -41,7 +41,8 @@ export async function replay({ values, positionals }: ReplayArguments): Promise<
   }
   const { shown, problem, exitCode } = replayed(await textOf(path), path, values);
   if (problem !== undefined) printError(problem, exitCode);
-  print(shown);
+  if (values.json === true || values.fixture === true) printRaw(shown);
+  else print(shown);
   return exitCode;
 }
 

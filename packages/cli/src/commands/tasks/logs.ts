@@ -3,7 +3,7 @@ import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import { hasEnded, taskLogLine } from "@flint/view/tasks";
 import { oneArgument } from "../../command-line/command.ts";
-import { print } from "../../command-line/output.ts";
+import { print, printRaw } from "../../command-line/output.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
 interface LogsArguments {
@@ -40,7 +40,7 @@ async function changed(client: FlintClient, revision: number | undefined): Promi
 }
 
 function printEvent(event: LoggedEvent, spec: TaskSpec, asJson: boolean): void {
-  if (asJson) print(`${JSON.stringify(event)}\n`);
+  if (asJson) printRaw(`${JSON.stringify(event)}\n`);
   else for (const line of logLines(event, spec)) print(`${line}\n`);
 }
 

@@ -18,7 +18,7 @@ import {
 } from "@flint/tui/draw";
 import { type Key, Keyboard } from "@flint/tui/terminal";
 import { escapeControls } from "@flint/view";
-import { type OutputFailure, outputFailureOf } from "../../../command-line/output.ts";
+import { type OutputFailure, outputFailureOf, printRaw } from "../../../command-line/output.ts";
 import { isInForeground } from "../../../command-line/terminal.ts";
 import { CodexLinesView } from "../../codex/exec-lines.ts";
 import { Asker } from "../asks/asker.ts";
@@ -172,14 +172,15 @@ export function isLiveTerminal(): boolean {
 }
 
 function pipedView({ format, answer, threadId }: TerminalOptions): TurnView {
+  // What is meant for a program may be printed on a terminal all the same.
   const outputs = {
-    answer: (text: string) => void process.stdout.write(text),
+    answer: (text: string) => void printRaw(text),
     aside: (text: string) => void process.stderr.write(text),
   };
   if (format === "json") return new JsonView(outputs, threadId);
   if (format === "codex") return new CodexLinesView(outputs, answer);
   if (format === "answer" || answer !== undefined) return new AnswerView(outputs, answer);
-  return new PlainView(outputs.answer);
+  return new PlainView((text) => void process.stdout.write(text));
 }
 
 function lookOf(stream: NodeJS.WriteStream): RenderOptions {
