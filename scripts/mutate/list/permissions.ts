@@ -114,6 +114,14 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     tests: ["packages/core/src/turn/commits.test.ts"],
   },
   {
+    name: "git-protected-granted",
+    promise: "An answer about commits says nothing about those that change protected files or lose others.",
+    file: "packages/core/src/approval/grants.ts",
+    find: "if (isAskedEachTime(action)) return undefined;",
+    replace: "",
+    tests: ["packages/core/src/approval/grants.test.ts"],
+  },
+  {
     name: "git-protected-remote",
     promise: "A commit that only a remote has is not harmless because of that.",
     file: "packages/host/src/git/offered-refs.ts",

@@ -30,6 +30,28 @@ function granted(action: Action, more: Partial<Grant> = {}): Grant[] {
 const covers = (grants: readonly Grant[], action: Action, who: Partial<Actor> = {}, now = 1) =>
   coveringGrants(action, { ...actor, ...who }, grants, now) !== undefined;
 
+describe("a grant of commits", () => {
+  const commits = (change: string, more: object = {}): Action => ({
+    ...{ kind: "tool", itemId: "i", tool: "git", needs: { git: true } },
+    arguments: { refs: [{ name: "refs/heads/main", change }], diff: "", ...more },
+  });
+
+  test.each<[string, Action, boolean]>([
+    ["others", commits("updated"), true],
+    [
+      "what is gone at a remote",
+      commits("x", { refs: [{ name: "refs/remotes/o/x", change: "deleted" }] }),
+      true,
+    ],
+    ["protected files", commits("updated", { protectedPaths: [".npmrc"] }), false],
+    ["a branch that loses commits", commits("forced"), false],
+    ["a branch that is deleted", commits("deleted"), false],
+  ])("and %s", (_name, action, expected) => {
+    expect(covers(granted(commits("created")), action)).toBe(expected);
+    expect(covers(granted(action), action)).toBe(expected);
+  });
+});
+
 describe("a grant of exactly one command with a host", () => {
   const grants = granted({ ...install, needs: host("registry.example") });
 

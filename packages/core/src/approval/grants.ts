@@ -7,6 +7,7 @@ import {
   describeGrant,
   FlintError,
   type Grant,
+  isRecord,
   mayBeAlways,
   mintId,
   type Permission,
@@ -47,6 +48,7 @@ export function coveringGrants(
   grants: readonly Grant[],
   now: number,
 ): readonly Grant[] | undefined {
+  if (isAskedEachTime(action)) return undefined;
   const { project, agent } = actor;
   const mine = grants.filter(
     (grant) =>
@@ -61,6 +63,17 @@ export function coveringGrants(
   if (found.length === 0) return undefined;
   const covering = found.filter((grant) => grant !== undefined);
   return covering.length === found.length ? [...new Set(covering)] : undefined;
+}
+
+/** Whether commits change protected files or lose others: who allowed commits before was not shown these. */
+export function isAskedEachTime(action: Action): boolean {
+  if (action.kind !== "tool" || action.needs?.git !== true) return false;
+  const { protectedPaths, refs } = Object(action.arguments);
+  const isLosing = (ref: unknown) =>
+    isRecord(ref) &&
+    (ref.change === "deleted" || ref.change === "forced") &&
+    !String(ref.name).startsWith("refs/remotes/");
+  return protectedPaths !== undefined || (Array.isArray(refs) && refs.some(isLosing));
 }
 
 /**

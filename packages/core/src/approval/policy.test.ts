@@ -130,6 +130,18 @@ test("gives the user a reason", () => {
   ]);
 });
 
+test("a rule that applies commits asks about those that change protected files, and declines them unattended", () => {
+  const judged = (approvalPolicy: ApprovalPolicy, given: object) => {
+    const action: Action = { ...tool, tool: "git", needs: { git: true }, arguments: given };
+    const ruleDecision = { decision: "allow", reason: "" } as const;
+    return judge({ approvalPolicy, action, granted: false, ruleDecision }).kind;
+  };
+  const policies = ["unlessTrusted", "onRequest", "always", "never"] as const;
+  expect(policies.map((policy) => judged(policy, {}))).toEqual(["allow", "allow", "allow", "allow"]);
+  const given = { protectedPaths: [".npmrc"] };
+  expect(policies.map((policy) => judged(policy, given))).toEqual(["ask", "ask", "ask", "deny"]);
+});
+
 describe("a rule of the policy file", () => {
   const ruleDecision = (decision: RuleDecision["decision"]) => ({
     decision,

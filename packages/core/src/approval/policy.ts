@@ -8,6 +8,7 @@ import {
 } from "@flint/protocol";
 import type { PolicyRules, RuleDecision } from "../ports/index.ts";
 import { hasHiddenCharacters } from "../text/characters.ts";
+import { isAskedEachTime } from "./grants.ts";
 import { NO_NETWORK } from "./network-gate.ts";
 import { isTrustedCommand } from "./trusted-commands.ts";
 
@@ -55,7 +56,7 @@ export function judge(input: PolicyInput): PolicyDecision {
   if (ruleDecision?.decision === "deny") return { kind: "deny", reason: ruleDecision.reason };
   if (ruleDecision?.decision === "ask")
     return { kind: "ask", reason: ruleDecision.reason, ...warningFor(action) };
-  const granted = input.granted || ruleDecision?.decision === "allow";
+  const granted = input.granted || (ruleDecision?.decision === "allow" && !isAskedEachTime(action));
   if (input.hasNetwork === false && wantsNetwork(needs) && !granted)
     return { kind: "deny", reason: NO_NETWORK };
   if (approvalPolicy === "never") return judgeUnattended(input, granted);
