@@ -40,6 +40,14 @@ describe("the trusted configuration files of a folder", () => {
     expect((await client.call("config/read", { threadId: thread.id })).approvalPolicy).toBe("always");
   });
 
+  test("with a model that does not exist stop only threads that would use it", async () => {
+    const engine = testEngine({ workspaces: workspaces({ "/code": { model: "missing" } }) });
+    const client = engine.connect();
+    await expect(client.call("thread/start", {})).rejects.toThrow('"missing"');
+    const { thread } = await client.call("thread/start", { model: "scripted" });
+    expect(thread.model).toBe("scripted/steady");
+  });
+
   test("cannot turn off approvals and the sandbox at the same time [P35]", async () => {
     const both = { approvalPolicy: "never", sandboxPolicy: { type: "dangerFullAccess" } } as const;
     const engine = testEngine({ workspaces: workspaces({ "/code": both }) });

@@ -112,10 +112,11 @@ export class SettingsResolver {
     const defaults = await this.defaults();
     const cwd = overrides.cwd === undefined ? defaults.cwd : await this.#folder(overrides.cwd);
     const { notices, sandboxPolicy: sandbox, ...workspace } = await this.#options.workspaces.configOf(cwd);
-    const { model, approvalPolicy, budget } = workspace;
-    const inFolder = model === undefined ? defaults : { ...defaults, model };
-    const chosen = this.#requestedModel(inFolder, overrides) ?? inFolder.model;
-    const permitted = withPermissions(defaults, await this.#permissionsFor(chosen));
+    const { approvalPolicy, budget } = workspace;
+    const inFolder = { ...defaults, model: workspace.model ?? defaults.model };
+    // A model of the folder that is not used does not have to exist.
+    const model = this.#requestedModel(inFolder, overrides) ?? inFolder.model;
+    const permitted = withPermissions(defaults, await this.#permissionsFor(model));
     const here = await this.#changed(permitted, { model, approvalPolicy, sandbox, budget, cwd });
     return { settings: await this.#changed(here, overrides), notices };
   }
