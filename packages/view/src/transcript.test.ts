@@ -54,6 +54,12 @@ test("a transcript has every prompt, message, command and change, in order", () 
   );
 });
 
+test("a prompt of one line is its own heading, and not repeated", () => {
+  const content = [{ type: "text" as const, text: "fix the login" }];
+  const text = transcript(THREAD, [turn([{ type: "userMessage", id: "1", content }])]);
+  expect(text.endsWith("*Turn #1*\n\n## fix the login\n")).toBe(true);
+});
+
 test("output with a code fence cannot break out of its block", () => {
   const output = "```\n# a heading\n````";
   const text = transcript(THREAD, [

@@ -25,7 +25,7 @@ function rowMarkdown(row: Row): string {
 
 /** How each kind of row is written in Markdown. */
 const FAMILIES: Readonly<Record<RowFamily, (row: Row) => string>> = {
-  user: (row) => `## ${firstLine(bodyText(row))}\n\n${bodyText(row)}`.trimEnd(),
+  user: promptMarkdown,
   message: bodyText,
   thought: (row) => quoted(bodyText(row)),
   command: (row) => {
@@ -42,6 +42,13 @@ const FAMILIES: Readonly<Record<RowFamily, (row: Row) => string>> = {
   turn: titleMarkdown,
   unknown: titleMarkdown,
 };
+
+/** The first line as a heading, and the whole prompt below it if there is more. */
+function promptMarkdown(row: Row): string {
+  const text = bodyText(row);
+  const heading = firstLine(text);
+  return heading === text ? `## ${text}` : `## ${heading}\n\n${text}`.trimEnd();
+}
 
 function titleMarkdown({ title }: Row): string {
   return `*${spanText(title)}*`;
