@@ -67,8 +67,30 @@ needs("bwrap")(
     expect(lines).toEqual([
       ...["#2 write `two` to two.txt: approved", "", "flint tasks watch 2 shows where the result is."],
     ]);
-    const early = await flint("approve", "1", "--yes");
-    expect(early.stderr).toContain('does not need an approval. Answer it: flint tasks answer 1 "…".');
+    for (const args of [["--yes"], []]) {
+      const early = await flint("approve", "1", ...args);
+      expect(early.stderr).toContain('does not need an approval. Answer it: flint tasks answer 1 "…".');
+    }
+  },
+  TEST_MS,
+);
+
+needs("bwrap", "tmux")(
+  "tasks approve shows the diff and asks, and a no leaves the task as it is",
+  async () => {
+    const { flint, cwd, home, environment: env } = await withTaskThatAsks();
+    await flint("add", "write `two` to two.txt");
+    expect((await flint("watch", "2")).code).toBe(10);
+    const command = [process.execPath, FLINT, "tasks", "approve", "2"];
+    const terminal = await Terminal.start({ command, cwd, env, folder: home });
+    await terminal.until((screen) => screen.includes("Approve this result? [y/N]"), "the question");
+    expect(await terminal.screen()).toContain("+two");
+    await terminal.press("n", "Enter");
+    expect(await terminal.exitCode()).toBe(10);
+    expect(await terminal.everything()).toContain(
+      'Not approved. flint tasks reject 2 "COMMENTS" sends it back.',
+    );
+    expect((await flint("watch", "2")).stdout).toContain("needs approval");
   },
   TEST_MS,
 );

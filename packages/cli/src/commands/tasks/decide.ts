@@ -3,6 +3,7 @@ import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
 import { statusOf } from "@flint/view/tasks";
 import { numberOption, oneArgument, UsageError } from "../../command-line/command.ts";
+import type { ExitCode } from "../../command-line/exit-codes.ts";
 import { print, printError, printJson } from "../../command-line/output.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
@@ -23,20 +24,27 @@ type Changing = Extract<
   | "task/retry"
 >;
 
-/** Sends a decision about a task and prints where it stands then. */
+/** The exit code if the user decides later: the task still needs an answer. */
+const UNDECIDED = 10 satisfies ExitCode;
+
+/** Sends a decision about a task and prints where it stands then. Without params, nothing is decided. */
 async function decide<Name extends Changing>(
   { values, positionals }: DecideArguments,
   method: Name,
-  params: (task: TaskRow, client: FlintClient) => Promise<Omit<Params<Name>, "taskId">>,
+  params: (task: TaskRow, client: FlintClient) => Promise<Omit<Params<Name>, "taskId"> | undefined>,
 ): Promise<number> {
   const [text = ""] = positionals;
   if (text === "") throw new UsageError(`${method.replace("task/", "tasks ")} needs the number of a task.`);
-  const { task } = await withTaskServer(async (client) => {
+  const decided = await withTaskServer(async (client) => {
     const found = await findTask(client, text);
+    const decision = await params(found, client);
+    if (decision === undefined) return undefined;
     // Each of these methods takes the task's id and what was decided, and answers with the task.
-    const all = { ...(await params(found, client)), taskId: found.id } as Params<Name>;
+    const all = { ...decision, taskId: found.id } as Params<Name>;
     return (await client.call(method, all as never)) as Result<"task/approve">;
   });
+  if (decided === undefined) return UNDECIDED;
+  const { task } = decided;
   if (values.json === true) return printJson(task);
   const { number, phase } = task;
   // An approved task is ready again: its result has yet to be merged.
@@ -51,12 +59,18 @@ async function decide<Name extends Changing>(
 export function approveTask(given: DecideArguments<{ readonly yes?: boolean | undefined }>): Promise<number> {
   return decide(given, "task/approve", async (task, client) => {
     const { diff, tree } = await client.call("task/diff", { taskId: task.id });
-    if (given.values.yes !== true) await confirmDiff(diff);
+    // What cannot be approved now is rejected with its status, whatever the answer.
+    const isAsked = given.values.yes !== true && task.phase === "approving";
+    if (isAsked && !(await confirmDiff(diff))) {
+      printError(`Not approved. flint tasks reject ${task.number} "COMMENTS" sends it back.`, UNDECIDED);
+      return undefined;
+    }
     return { tree };
   });
 }
 
-async function confirmDiff(diff: string): Promise<void> {
+/** Whether the user approves a diff, which is printed. */
+async function confirmDiff(diff: string): Promise<boolean> {
   if (!isInteractive())
     throw new UsageError(
       "Not running in a terminal. Review the result with flint tasks diff, then run again with --yes.",
@@ -65,7 +79,7 @@ async function confirmDiff(diff: string): Promise<void> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const reply = await lines.question("Approve this result? [y/N] ").finally(() => lines.close());
-  if (!/^y(es)?$/i.test(reply.trim())) throw new UsageError("Not approved.");
+  return /^y(es)?$/i.test(reply.trim());
 }
 
 /** `flint tasks reject`: sends the result back with comments. */
