@@ -35,8 +35,8 @@ const FAMILIES: Readonly<Record<RowFamily, (row: Row) => string>> = {
   change: ({ body, status }) => body.map((block) => changeMarkdown(block, status)).join("\n\n"),
   tool: toolMarkdown,
   search: titleMarkdown,
-  plan: (row) => row.body.map(blockText).join("\n\n"),
-  review: (row) => [titleMarkdown(row), ...row.body.map(blockText)].join("\n\n"),
+  plan: (row) => row.body.map(blockMarkdown).join("\n\n"),
+  review: (row) => [titleMarkdown(row), ...row.body.map(blockMarkdown)].join("\n\n"),
   notice: titleMarkdown,
   handoff: titleMarkdown,
   turn: titleMarkdown,
@@ -56,20 +56,21 @@ function titleMarkdown({ title }: Row): string {
 
 function toolMarkdown({ title, outcome, status, body }: Row): string {
   const problem = body.find(({ kind }) => kind === "error");
-  const end = `${outcome ?? status}${problem === undefined ? "" : `: ${blockText(problem)}`}`;
+  const end = `${outcome ?? status}${problem === undefined ? "" : `: ${blockMarkdown(problem)}`}`;
   return `*${spanText(title)} (${end})*`;
 }
 
 function changeMarkdown(block: Block, status: string): string {
-  if (block.kind !== "diff") return blockText(block);
-  return `${fenced("diff", blockText(block))}\n\n(${block.change} ${block.path}: ${status})`;
+  if (block.kind !== "diff") return blockMarkdown(block);
+  return `${fenced("diff", blockMarkdown(block))}\n\n(${block.change} ${block.path}: ${status})`;
 }
 
 function bodyText({ body }: Row): string {
-  return body.map(blockText).join("\n\n");
+  return body.map(blockMarkdown).join("\n\n");
 }
 
-function blockText(block: Block): string {
+/** A block as Markdown; `rowText` has its plain text. */
+function blockMarkdown(block: Block): string {
   switch (block.kind) {
     case "markdown":
     case "text":
