@@ -14,6 +14,14 @@ export interface RecordKey {
   readonly id: string;
 }
 
+/** Work on the files that was begun and is not recorded as ended. */
+export interface Unfinished {
+  /** Turns with a journal of the state before, but no record of the state after. */
+  readonly turns: readonly RecordKey[];
+  /** Restores, whose intents may be incomplete. */
+  readonly restores: readonly RecordKey[];
+}
+
 /** The records of one thread, one file each, ordered by file name. Incomplete records are ignored. */
 export class ThreadRecords {
   readonly #disk: Disk;
@@ -38,22 +46,21 @@ export class ThreadRecords {
       .flatMap((name) => this.#read(name, "json") ?? []);
   }
 
-  /** Turns with a journal of the state before, but no record of the state after. */
-  unfinishedTurns(): readonly RecordKey[] {
+  /** What was still running when the process ended. The folder is listed once for both. */
+  unfinished(): Unfinished {
     const names = this.#names();
     const whole = new Set(names.filter(({ type }) => type === "json").map(({ order }) => order));
-    return names.filter(({ type, order }) => type === "journal" && !whole.has(order));
+    return {
+      turns: names.filter(({ type, order }) => type === "journal" && !whole.has(order)),
+      restores: names.filter(({ type }) => type === "applying"),
+    };
   }
 
-  /** Restores that were still running when the process ended. */
-  unfinishedRestores(): readonly { readonly key: RecordKey; readonly record: FilesRecord }[] {
-    return this.#names()
-      .filter(({ type }) => type === "applying")
-      .flatMap((key) => {
-        const record = this.#read(key, "applying");
-        if (record === undefined) this.#unlink(this.#pathOf(key, "applying"));
-        return record === undefined ? [] : [{ key, record }];
-      });
+  /** What a restore was about to do. One whose intent is incomplete has done nothing, and is forgotten. */
+  intent(key: RecordKey): FilesRecord | undefined {
+    const record = this.#read(key, "applying");
+    if (record === undefined) this.#unlink(this.#pathOf(key, "applying"));
+    return record;
   }
 
   /** Records what is about to be restored. */

@@ -34,8 +34,12 @@ export class ThreadFiles {
   /** Completes the records that an earlier process left unfinished, except those of `running` turns. */
   async settle(running: ReadonlySet<string>): Promise<void> {
     const { records } = this.#options;
-    for (const key of records.unfinishedTurns()) if (!running.has(key.id)) await this.#settleTurn(key);
-    for (const { key, record } of records.unfinishedRestores()) await this.#settleApplied(key, record);
+    const { turns, restores } = records.unfinished();
+    for (const key of turns) if (!running.has(key.id)) await this.#settleTurn(key);
+    for (const key of restores) {
+      const record = records.intent(key);
+      if (record !== undefined) await this.#settleApplied(key, record);
+    }
   }
 
   /** Plans a restore to before these turns. */
