@@ -292,9 +292,13 @@ export function isEventType(name: string): name is EventType {
   return Object.hasOwn(EVENTS, name);
 }
 
+const DELTAS: ReadonlySet<string> = new Set(
+  Object.keys(EVENTS).filter((name) => isEventType(name) && persistenceOf(name) === "coalesced"),
+);
+
 /** Whether an event carries a piece of streamed text. */
 export function isDelta(event: EventBody): event is DeltaBody {
-  return persistenceOf(event.type) === "coalesced";
+  return DELTAS.has(event.type);
 }
 
 /** The thread an event belongs to, if any. */

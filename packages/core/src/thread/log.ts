@@ -227,7 +227,7 @@ export class ThreadLog {
   #sendPending(): void {
     if (!this.#deltas.hasPending) return;
     const at = this.#clock.now();
-    void this.#subscribers.send(this.#deltas.takePending().map((body) => ({ ...body, at })));
+    void this.#subscribers.send(this.#deltas.takePending().map(({ type, data }) => ({ type, data, at })));
     if (this.#deltas.unstoredBytes >= LIMITS.deltaBytes) this.#flush();
     else this.#flushLater(at);
   }

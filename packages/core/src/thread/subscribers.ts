@@ -49,8 +49,9 @@ export class Subscribers {
 
   /** Sends an event at once, ahead of the queue. */
   sendNow(event: ThreadEvent): void {
-    this.#each((subscription) => subscription.receive(event));
-    this.#sentUpTo(event.seq ?? 0);
+    // Without a function for each event: most are streamed text.
+    for (const subscription of this.#subscriptions) this.#receive(subscription, event);
+    if (event.seq !== undefined) this.#sentUpTo(event.seq);
     this.#onSent?.(event);
   }
 
@@ -78,6 +79,15 @@ export class Subscribers {
     this.#sentSeq = Math.max(this.#sentSeq, seq);
   }
 
+  #receive(subscription: Subscription, event: ThreadEvent): void {
+    try {
+      subscription.receive(event);
+    } catch {
+      // The subscriber failed, so it is removed.
+      this.remove(subscription);
+    }
+  }
+
   #each(action: (subscription: Subscription) => void): void {
     for (const subscription of this.#subscriptions) {
       try {
@@ -89,6 +99,8 @@ export class Subscribers {
     }
   }
 }
+
+const CALLED = Promise.resolve();
 
 interface Entry {
   readonly ready: Promise<void> | undefined;
@@ -110,11 +122,25 @@ export class DeliveryQueue {
    * nothing is pending. What is added from inside a `run` comes after it.
    */
   add(ready: Promise<void> | undefined, run: () => void): Promise<void> {
+    if (!this.#pumping && ready === undefined) return this.#runAtOnce(run);
     const called = new Promise<void>((resolve, reject) => {
       this.#entries.push({ ready, run, resolve, reject });
     });
     if (!this.#pumping) this.#pump();
     return called;
+  }
+
+  /** Runs what nothing is ahead of. */
+  #runAtOnce(run: () => void): Promise<void> {
+    this.#pumping = true;
+    try {
+      run();
+      return CALLED;
+    } catch (error) {
+      return Promise.reject(error);
+    } finally {
+      this.#pump();
+    }
   }
 
   #pump(): void {

@@ -133,9 +133,13 @@ export class Subscription {
   }
 
   #send(event: ThreadEvent): void {
+    if (event.seq === undefined && isDelta(event)) {
+      this.#subscriber.send(event);
+      this.#sentText.add(event);
+      return;
+    }
     if (!this.#isRepeatedRequest(event)) this.#subscriber.send(event);
     if (event.seq !== undefined) this.#cursor = event.seq;
-    else if (isDelta(event)) this.#sentText.add(event);
   }
 
   #isRepeatedRequest(event: ThreadEvent): boolean {

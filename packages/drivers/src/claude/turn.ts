@@ -73,7 +73,7 @@ export class ClaudeTurn {
   /** The latest message of the conversation, by Claude's own id. */
   #position: string | undefined;
   #characters = 0;
-  /** Claude's name of the model that answers. */
+  /** Claude's name of the model that answers; messages of sub-agents are not streamed. */
   #model: string | undefined;
   /** The same for the sub-agent that wrote last. */
   #subAgentModel: string | undefined;
@@ -163,6 +163,10 @@ export class ClaudeTurn {
 
   #apply(frame: TurnFrame, changes?: FileChanges): void {
     if (this.#isOver) return;
+    if (frame.type === "stream_event") {
+      this.#applyStreamed(frame);
+      return;
+    }
     if (frame.type === "control_request") {
       void this.#answer(frame);
       return;
@@ -177,10 +181,17 @@ export class ClaudeTurn {
     // Until Claude begins to work on the prompt, it may still work on something that it initiated.
     if (!this.#hasBegun) return;
     this.#position = positionOf(frame) ?? this.#position;
-    this.#model = modelOf(frame) ?? this.#model;
     this.#subAgentModel = subAgentModelOf(frame) ?? this.#subAgentModel;
     this.#advance(step(this.#state, frame, changes));
     if (frame.type === "result") this.#onResult(frame);
+  }
+
+  /** Most frames are such events. */
+  #applyStreamed(frame: ClaudeFrameOf<"stream_event">): void {
+    if (!this.#hasBegun) return;
+    const { event } = frame;
+    if (event.type === "message_start") this.#model = event.message?.model ?? this.#model;
+    this.#advance(step(this.#state, frame));
   }
 
   #onInit(sessionId: string | undefined): void {
@@ -253,10 +264,13 @@ export class ClaudeTurn {
 
   #emit(event: DriverEvent): void {
     const { turn, connection } = this.#options;
-    const marked = event.type === "item/completed" ? this.#withSession(event) : event;
-    if (event.type === "item/completed") this.#options.completed?.(event.item);
-    turn.emit(event.type === "usage" ? withEstimate(event, this.#price(event)) : marked);
-    if (!("delta" in event)) return;
+    if (!("delta" in event)) {
+      const marked = event.type === "item/completed" ? this.#withSession(event) : event;
+      if (event.type === "item/completed") this.#options.completed?.(event.item);
+      turn.emit(event.type === "usage" ? withEstimate(event, this.#price(event)) : marked);
+      return;
+    }
+    turn.emit(event);
     this.#characters += event.delta.length;
     if (this.#characters < READY_CHARACTERS) return;
     this.#characters = 0;
@@ -303,12 +317,6 @@ export class ClaudeTurn {
     }
     this.#end(outcome);
   }
-}
-
-/** The model of a message that begins; those of sub-agents are not streamed. */
-function modelOf(frame: TurnFrame): string | undefined {
-  if (frame.type !== "stream_event" || frame.event.type !== "message_start") return undefined;
-  return frame.event.message?.model;
 }
 
 /** The model of a sub-agent's message, which may be another one than that of the conversation. */

@@ -29,13 +29,20 @@ type LineWriter = (notification: Notification, at: number) => string;
 /** An event reaches all clients in a row; only a deferred one comes later. So a short memory is enough. */
 const RECENT_EVENTS = 4;
 
+/** An event as it was encoded for the first variant of clients, and for the others, if there are any. */
+interface Recent<Message extends Outgoing> {
+  readonly event: ThreadEvent;
+  readonly variant: string;
+  readonly encoded: readonly Encoded<Message>[];
+  others: Map<string, readonly Encoded<Message>[]> | undefined;
+}
+
 /** Encodes each event once for all clients of a front end. */
 export class Encoder<Message extends Outgoing = Outgoing> {
   readonly #line: LineWriter;
-  readonly #recent: {
-    readonly event: ThreadEvent;
-    readonly encoded: Map<string, readonly Encoded<Message>[]>;
-  }[] = [];
+  readonly #recent: Recent<Message>[] = [];
+  /** Where the next event goes in the memory, in place of the oldest one. */
+  #next = 0;
 
   /** `line` writes a notification; by default as JSON-RPC, with or without the header. */
   constructor(header: boolean, line: LineWriter = plainLine(header)) {
@@ -48,11 +55,15 @@ export class Encoder<Message extends Outgoing = Outgoing> {
     translate: (event: ThreadEvent) => readonly Message[],
     variant = "",
   ): readonly Encoded<Message>[] {
-    const variants = this.#variantsOf(event);
-    const known = variants.get(variant);
+    const recent = this.#find(event);
+    const known = recent?.variant === variant ? recent.encoded : recent?.others?.get(variant);
     if (known !== undefined) return known;
     const encoded = translate(event).map((message) => this.encodeOne(message, event.at));
-    variants.set(variant, encoded);
+    if (recent === undefined) this.#remember({ event, variant, encoded, others: undefined });
+    else {
+      recent.others ??= new Map();
+      recent.others.set(variant, encoded);
+    }
     return encoded;
   }
 
@@ -66,13 +77,14 @@ export class Encoder<Message extends Outgoing = Outgoing> {
     return encoded as Encoded<Message>;
   }
 
-  #variantsOf(event: ThreadEvent): Map<string, readonly Encoded<Message>[]> {
-    const known = this.#recent.find((each) => each.event === event);
-    if (known !== undefined) return known.encoded;
-    const encoded = new Map<string, readonly Encoded<Message>[]>();
-    this.#recent.unshift({ event, encoded });
-    if (this.#recent.length > RECENT_EVENTS) this.#recent.pop();
-    return encoded;
+  #find(event: ThreadEvent): Recent<Message> | undefined {
+    for (const recent of this.#recent) if (recent.event === event) return recent;
+    return undefined;
+  }
+
+  #remember(recent: Recent<Message>): void {
+    this.#recent[this.#next] = recent;
+    this.#next = (this.#next + 1) % RECENT_EVENTS;
   }
 }
 
