@@ -6,7 +6,7 @@ import type { DrawnFrame } from "../first-frame/first-frame.ts";
 import { KeyReader, type TerminalAnswer } from "../input/index.ts";
 import { runCommand } from "../session/commands/run.ts";
 import { submit } from "../session/commands/submit.ts";
-import type { Machine, NewThreadSettings, PermissionChoice } from "../session/context.ts";
+import type { Machine, NewThreadSettings, PermissionChoice, SessionTerminal } from "../session/context.ts";
 import { SessionKeys } from "../session/keys.ts";
 import { Session } from "../session/session.ts";
 import { TICK_MS } from "../session/session-rows.ts";
@@ -111,26 +111,10 @@ export class SessionApp {
       transcriptLook: this.#transcriptLook,
       now: () => clock.now(),
       changed: () => this.#frames.soon(),
-      copy: (text) => {
-        if (options.screen !== "plain") write(copyToClipboard(text));
-        return options.screen !== "plain";
-      },
-      quit: () => this.close(0),
-      suspend: () => this.#suspend(),
-      redraw: () => this.#redraw(),
-      connect: () => void this.#connection.start(),
-      hasScrollback: options.screen === "inline",
       clock,
-      release: () => {
-        this.#pause();
-        device.release();
-      },
-      restore: () => this.#begin(),
-      theme: () => this.#theme,
-      setTheme: (theme) => {
-        this.#theme = theme;
-        this.#redraw();
-      },
+      terminal: this.#terminal(options, write),
+      quit: () => this.close(0),
+      connect: () => void this.#connection.start(),
     });
     this.#keys = new SessionKeys(this.#session, () => clock.monotonic());
     this.#reader = new KeyReader(clock, (events) => {
@@ -186,6 +170,31 @@ export class SessionApp {
     const look = this.#look();
     return this.#options.screen === "full" ? { ...look, columns: look.columns - 1 } : look;
   };
+
+  #terminal({ screen, device }: SessionOptions, write: (text: string) => void): SessionTerminal {
+    const theme = () => this.#theme;
+    return {
+      copy: (text) => {
+        if (screen !== "plain") write(copyToClipboard(text));
+        return screen !== "plain";
+      },
+      release: () => {
+        this.#pause();
+        device.release();
+      },
+      restore: () => this.#begin(),
+      suspend: () => this.#suspend(),
+      redraw: () => this.#redraw(),
+      hasScrollback: screen === "inline",
+      get theme() {
+        return theme();
+      },
+      useTheme: (next) => {
+        this.#theme = next;
+        this.#redraw();
+      },
+    };
+  }
 
   #answered(answer: TerminalAnswer): void {
     if (answer.about !== "background") return;
@@ -289,10 +298,10 @@ export class SessionApp {
   async #first(server: SessionServer): Promise<void> {
     const { findThread, choose, prompt } = this.#options.start;
     const session = this.#session;
-    if (findThread === undefined) session.begin();
-    else await session.openThread(await findThread(server), true);
+    if (findThread === undefined) session.thread.begin();
+    else await session.thread.open(await findThread(server), true);
     if (choose === true) runCommand(session, "listThreads", "");
-    if (prompt !== undefined && prompt !== "") session.send(prompt, "steer");
+    if (prompt !== undefined && prompt !== "") session.inputs.sendText(prompt, "steer");
   }
 
   /** Sends what the user entered while the server could not be reached. */

@@ -93,7 +93,7 @@ export class FullView implements SessionView {
     const isOther = this.#chapter !== transcript.chapter;
     const isCut = !isOther && this.#turnIds.some((id, at) => id !== turnIds[at]);
     const isResized = this.#columns !== columns && this.#columns !== 0;
-    if (isCut || isResized) transcript.again(state, session.header);
+    if (isCut || isResized) transcript.again(state, session.thread.header);
     if (isOther || isCut || isResized) this.#rows = [];
     this.#chapter = transcript.chapter;
     this.#turnIds = turnIds;

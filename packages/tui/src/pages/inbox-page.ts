@@ -151,7 +151,7 @@ export class InboxPage implements Page {
     const threadId = this.#selected?.threadId;
     if (threadId === undefined) return true;
     this.#opened = threadId;
-    this.#session.run(() => this.#session.openThread(threadId));
+    this.#session.run(() => this.#session.thread.open(threadId));
     return "close";
   }
 

@@ -35,7 +35,7 @@ export function runRowAction(
   const threadId = session.state?.thread.id;
   switch (action) {
     case "copyRow":
-      say(session.copy(rowText(row)) ? "Copied." : "Plain lines cannot be copied by a program.");
+      say(session.terminal.copy(rowText(row)) ? "Copied." : "Plain lines cannot be copied by a program.");
       return true;
     case "showDiff":
       session.openPage(diffPage(session, turn.id));

@@ -112,10 +112,10 @@ export class ThreadList implements Page {
         this.#down(this.#height);
         return true;
       case "listOpen":
-        if (thread !== undefined) this.#session.run(() => this.#session.openThread(thread.id));
+        if (thread !== undefined) this.#session.run(() => this.#session.thread.open(thread.id));
         return thread === undefined ? true : "close";
       case "listNew":
-        this.#session.run(() => this.#session.newThread());
+        this.#session.run(() => this.#session.thread.startNew());
         return "close";
       case "listSearch":
         this.#typing = { what: "search", field: new InlineInput("Search:") };

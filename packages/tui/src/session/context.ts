@@ -4,11 +4,11 @@ import type { CommandId, KeyContext, Keymap, Theme } from "@flint/view/commands"
 import type { Line, LineBlock } from "../draw/line.ts";
 import type { RenderOptions } from "../draw/render-options.ts";
 import type { CursorPosition } from "../terminal/inline-screen.ts";
-import type { AllTurns } from "./all-turns.ts";
 import type { SentAnswers } from "./answers.ts";
 import type { Composer } from "./composer.ts";
 import type { MenuOptions } from "./menu.ts";
 import type { OwnChanges } from "./other-clients/own-changes.ts";
+import type { AllTurns } from "./thread/all-turns.ts";
 
 /** The settings of a thread that does not exist yet. */
 export type NewThreadSettings = ParamsInput<"thread/start">;
@@ -49,6 +49,39 @@ export interface Machine {
   doctor(): Promise<string>;
 }
 
+/** What a session does with its terminal beyond drawing. */
+export interface SessionTerminal {
+  /** Copies to its clipboard; false if it has none. */
+  copy(text: string): boolean;
+  /** Leaves it to another program, and takes it back. */
+  release(): void;
+  restore(): void;
+  suspend(): void;
+  redraw(): void;
+  /** Whether finished rows are in its scrollback, where they cannot be drawn again. */
+  readonly hasScrollback: boolean;
+  readonly theme: Theme;
+  useTheme(theme: Theme): void;
+}
+
+/** Goes over to other threads, and changes the settings of the one that is shown. */
+export interface ThreadControls {
+  open(threadId: string): Promise<void>;
+  startNew(): Promise<void>;
+  /** The id of the thread; starts one if there is none. */
+  ensure(): Promise<string>;
+  /** Changes settings: of the thread, or of the one that the next prompt starts. */
+  change(settings: Partial<NewThreadSettings>): Promise<void>;
+  /** Sets a selector of the agent, in the same way. */
+  setControl(id: string, value: string): Promise<void>;
+}
+
+/** Sends prompts. */
+export interface PromptSender {
+  /** Sends text as a turn. If that is refused, the user gets it back. */
+  sendText(text: string, delivery: "steer" | "queue"): void;
+}
+
 /** What the parts of a session use of it. */
 export interface SessionContext {
   readonly machine: Machine;
@@ -65,6 +98,9 @@ export interface SessionContext {
   /** Throws if the server cannot be reached at the moment. */
   readonly client: FlintClient;
   readonly look: RenderOptions;
+  readonly terminal: SessionTerminal;
+  readonly thread: ThreadControls;
+  readonly inputs: PromptSender;
   /** Shows a line below the composer until the next key. */
   say(text: string): void;
   /** Prints a warning into the transcript. */
@@ -80,29 +116,13 @@ export interface SessionContext {
   readonly ownChanges: OwnChanges;
   /** Sends answers to approvals and questions of any thread. */
   readonly answers: SentAnswers;
-  /** Sets a selector of the agent: of the thread, or of the one that the next prompt starts. */
-  setControl(id: string, value: string): Promise<void>;
   /** The last rewind of this session, which can be undone. */
   readonly lastRevert: string | undefined;
   noteRevert(revertId: string | undefined): void;
   readonly now: () => number;
-  readonly theme: Theme;
-  /** Uses these colours, now and in later sessions. */
-  setTheme(theme: Theme): void;
   /** Draws again soon. */
   changed(): void;
-  /** Changes settings: of the thread, or of the one that the next prompt starts. */
-  change(settings: Partial<NewThreadSettings>): Promise<void>;
-  openThread(threadId: string): Promise<void>;
-  newThread(): Promise<void>;
-  /** The id of the thread; starts one if there is none. */
-  ensureThread(): Promise<string>;
-  send(text: string, delivery: "steer" | "queue"): void;
-  /** Copies to the clipboard of the terminal; false if it has none. */
-  copy(text: string): boolean;
   quit(): void;
-  suspend(): void;
-  redraw(): void;
   /** Words for the permissions of settings. */
   describePermissions(settings: ThreadSettings): string;
 }

@@ -234,9 +234,9 @@ export class SessionKeys {
   #redrawOrPrint(): true {
     const session = this.#session;
     const isAgain = this.#mayPrint;
-    this.#mayPrint = !isAgain && session.hasScrollback && (session.state?.turns.length ?? 0) > 0;
-    session.redraw();
-    if (isAgain) session.printAgain();
+    this.#mayPrint = !isAgain && session.terminal.hasScrollback && (session.state?.turns.length ?? 0) > 0;
+    session.terminal.redraw();
+    if (isAgain) session.thread.printAgain();
     else if (this.#mayPrint)
       session.say(`Press ${keyIn(session.look, "redraw")} again to print the thread at this width.`);
     return true;

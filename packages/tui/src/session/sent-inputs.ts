@@ -7,6 +7,7 @@ import type { RenderOptions } from "../draw/render-options.ts";
 import type { Content } from "../input/index.ts";
 import { keyName } from "../pages/key-name.ts";
 import type { Composer } from "./composer.ts";
+import type { PromptSender, ThreadControls } from "./context.ts";
 import type { PromptHelp } from "./prompt-help.ts";
 
 /** How the ids of inputs begin that terminal sessions send. */
@@ -20,15 +21,16 @@ export interface InputTarget {
   readonly help: PromptHelp;
   readonly keymap: Keymap;
   readonly look: RenderOptions;
-  ensureThread(): Promise<string>;
+  readonly thread: Pick<ThreadControls, "ensure">;
   say(text: string): void;
+  run(work: () => Promise<unknown>): void;
 }
 
 /** Whether input steers the running turn, or waits for its end. */
 export type Delivery = "steer" | "queue";
 
 /** Sends what the user writes, marked to distinguish it from the input of other clients. */
-export class SentInputs {
+export class SentInputs implements PromptSender {
   readonly #target: InputTarget;
   readonly #mark = `${SENDER}${randomUUID()}`;
   #sent = 0;
@@ -40,9 +42,13 @@ export class SentInputs {
     this.#target = target;
   }
 
+  sendText(text: string, delivery: Delivery): void {
+    this.submit([text], () => this.send([{ type: "text", text }], delivery));
+  }
+
   /** Sends input as a turn; while a turn runs it steers that, or is queued, which is said. */
   async send(input: UserInput[], delivery: Delivery): Promise<void> {
-    const threadId = await this.#target.ensureThread();
+    const threadId = await this.#target.thread.ensure();
     this.#sent += 1;
     const clientId = `${this.#mark}-${this.#sent}`;
     const params = { threadId, input, delivery, clientId };
@@ -73,8 +79,13 @@ export class SentInputs {
     return later?.text === this.#target.composer.text ? later.delivery : undefined;
   }
 
+  /** Does what the user wrote, and shows its failure. */
+  submit(content: Content, work: () => Promise<unknown>): void {
+    this.#target.run(() => this.#orRestore(content, work));
+  }
+
   /** Does what the user wrote. If that is refused, it is in the composer again, or put aside if something else is there. */
-  async orRestore(content: Content, work: () => Promise<unknown>): Promise<void> {
+  async #orRestore(content: Content, work: () => Promise<unknown>): Promise<void> {
     const { composer, help, threadId } = this.#target;
     try {
       await work();

@@ -158,7 +158,7 @@ export class TaskPage implements Page {
     if (command === "taskLog") this.#inner = taskLogPage(number, this.#history);
     if (command === "taskThread" && thread !== undefined) {
       this.#isOver = true;
-      this.#session.run(() => this.#session.openThread(thread.threadId));
+      this.#session.run(() => this.#session.thread.open(thread.threadId));
     }
   }
 

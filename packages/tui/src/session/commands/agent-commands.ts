@@ -62,7 +62,7 @@ function modelOf(agent: string, models: readonly Model[]): string {
 
 async function use(session: SessionContext, model: string): Promise<void> {
   const before = session.settings === undefined ? "" : agentOfModel(session.settings.model);
-  await session.change({ model });
+  await session.thread.change({ model });
   const agent = agentOfModel(model);
   session.say(
     agent === before ? `The next turn uses ${model}.` : `${agent} continues from the next turn on.`,
@@ -76,7 +76,7 @@ export function choosePermissions(session: SessionContext, requested: string): v
     const choice = permissions.find((each) => each.name === name);
     if (choice === undefined) return;
     session.run(async () => {
-      await session.change(choice.settings);
+      await session.thread.change(choice.settings);
       session.say(`Permissions: ${choice.name}, from the next turn on.`);
     });
   };
@@ -158,7 +158,7 @@ export function settingsCommand(session: SessionContext, given: string): void {
 /** One control may change another, so all are shown again. */
 function setControl(session: SessionContext, id: string, value: string): void {
   session.run(async () => {
-    await session.setControl(id, value);
+    await session.thread.setControl(id, value);
     openControls(session);
   });
 }
@@ -169,7 +169,7 @@ const NO_GOAL = "No goal. /goal TEXT sets one.";
 export function setGoal(session: SessionContext, text: string): void {
   session.run(async () => {
     if (text === "" && session.state === undefined) return session.say(NO_GOAL);
-    const threadId = await session.ensureThread();
+    const threadId = await session.thread.ensure();
     if (text === "") {
       const { goal } = await session.client.call("thread/goal/get", { threadId });
       return session.say(goal === null ? NO_GOAL : escapeControls(describeGoal(goal)));
@@ -185,7 +185,7 @@ export function setGoal(session: SessionContext, text: string): void {
     await session.ownChanges.ask("thread/goal/updated", () =>
       session.client.call("thread/goal/set", { threadId, objective, pursue }),
     );
-    session.send(objective, "queue");
+    session.inputs.sendText(objective, "queue");
   });
 }
 
@@ -193,8 +193,8 @@ export function setGoal(session: SessionContext, text: string): void {
 export function planOnly(session: SessionContext, prompt: string): void {
   session.run(async () => {
     const plan = session.permissions.find(({ name }) => name === "plan");
-    if (plan !== undefined) await session.change(plan.settings);
+    if (plan !== undefined) await session.thread.change(plan.settings);
     session.say("Permissions: plan. The agent can only read. Change it with /permissions.");
-    if (prompt !== "") session.send(prompt, "steer");
+    if (prompt !== "") session.inputs.sendText(prompt, "steer");
   });
 }

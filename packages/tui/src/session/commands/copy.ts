@@ -32,7 +32,7 @@ async function lastOf({ turns }: SessionContext, requested: Copyable["kind"]): P
 
 function copy(session: SessionContext, text: string): void {
   if (text === "") session.say("There is nothing to copy.");
-  else if (session.copy(text)) session.say(`Copied ${text.length} characters.`);
+  else if (session.terminal.copy(text)) session.say(`Copied ${text.length} characters.`);
   else session.say("Copying is not available in plain mode. /export writes the thread to a file.");
 }
 

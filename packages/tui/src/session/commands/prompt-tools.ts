@@ -15,8 +15,8 @@ export function editPrompt(session: Session): void {
       command: editor,
       searchPath: () => machine.searchPath(settings?.cwd ?? machine.cwd),
       folder: notesFolder,
-      release: () => session.release(),
-      restore: () => session.restore(),
+      release: () => session.terminal.release(),
+      restore: () => session.terminal.restore(),
     });
     if (edited.type === "edited") composer.editor.setEdited(edited.text);
     if (edited.type === "failed") session.say(edited.problem);

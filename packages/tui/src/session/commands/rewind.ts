@@ -2,9 +2,9 @@ import { inputText, isKnownItem, type Turn, type UserInput } from "@flint/protoc
 import { escapeControls } from "@flint/view";
 import { contentOf } from "../../input/index.ts";
 import { type RestorePreview, restorePage } from "../../pages/restore-page.ts";
-import { turnNumbered } from "../all-turns.ts";
 import type { SessionContext } from "../context.ts";
 import type { MenuItem } from "../menu.ts";
+import { turnNumbered } from "../thread/all-turns.ts";
 import { forkAt } from "./thread-commands.ts";
 
 /** What the user asked in a turn; empty if the turn was started by something else. */
@@ -115,7 +115,7 @@ function forkBefore(session: SessionContext, turn: Turn): void {
     const turns = await session.turns.read();
     const before = turns[turns.findIndex(({ id }) => id === turn.id) - 1];
     const threadId = session.state?.thread.id;
-    if (before === undefined || threadId === undefined) await session.newThread();
+    if (before === undefined || threadId === undefined) await session.thread.startNew();
     else await forkAt(session, threadId, before.id);
     session.composer.setContent(contentOf(inputOf(turn)));
   });

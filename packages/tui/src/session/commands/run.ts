@@ -8,8 +8,8 @@ import { InboxPage } from "../../pages/inbox-page.ts";
 import { TasksPage } from "../../pages/tasks/tasks-page.ts";
 import { ThreadList } from "../../pages/thread-list.ts";
 import { transcriptPage } from "../../pages/transcript-page.ts";
-import { turnNumbered } from "../all-turns.ts";
 import type { Session } from "../session.ts";
+import { turnNumbered } from "../thread/all-turns.ts";
 import * as agent from "./agent-commands.ts";
 import { listBackground, stopBackground } from "./background-commands.ts";
 import { commandContext } from "./command-context.ts";
@@ -33,9 +33,9 @@ type Run = (session: Session, argument: string) => void;
 const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   newThread: (session, prompt) => {
     session.run(async () => {
-      await session.newThread();
+      await session.thread.startNew();
       if (prompt === "") session.say("Your next prompt starts a new thread.");
-      else session.send(prompt, "steer");
+      else session.inputs.sendText(prompt, "steer");
     });
   },
   listThreads: (session) => session.openPage(new ThreadList(session)),
@@ -94,10 +94,10 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
     show.openPalette(session, (id) => (isTypedOut(id) ? typeOut(session, id) : runCommand(session, id, ""))),
   showKeys: (session) => session.openPage(helpPage(session.keymap)),
   showHelp: (session) => session.openPage(helpPage(session.keymap)),
-  interruptTurn: (session) => session.interrupt(),
-  interruptOrClose: (session) => session.interrupt(),
-  redraw: (session) => session.redraw(),
-  suspend: (session) => session.suspend(),
+  interruptTurn: (session) => session.thread.interrupt(),
+  interruptOrClose: (session) => session.thread.interrupt(),
+  redraw: (session) => session.terminal.redraw(),
+  suspend: (session) => session.terminal.suspend(),
   quit: (session) => session.quit(),
 };
 

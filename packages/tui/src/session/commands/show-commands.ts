@@ -19,6 +19,7 @@ import {
   reasonUnavailable,
   THEME_NAMES,
   THEMES,
+  type Theme,
   usageOf,
 } from "@flint/view/commands";
 import { type Line, lineOf, span } from "../../draw/line.ts";
@@ -181,10 +182,16 @@ export function chooseTheme(session: SessionContext, requested: string): void {
     const items = THEME_NAMES.map((theme) => ({
       label: theme,
       detail: THEMES[theme],
-      isCurrent: theme === session.theme,
-      choose: () => session.setTheme(theme),
+      isCurrent: theme === session.terminal.theme,
+      choose: () => useTheme(session, theme),
     }));
     session.openMenu({ title: "Theme", items });
-  } else if (isTheme(requested)) session.setTheme(requested);
+  } else if (isTheme(requested)) useTheme(session, requested);
   else session.say(`${requested} is not a theme. Themes: ${THEME_NAMES.join(", ")}.`);
+}
+
+/** Uses these colours, now and in later sessions. */
+function useTheme(session: SessionContext, theme: Theme): void {
+  session.terminal.useTheme(theme);
+  session.run(() => session.machine.setConfig("theme", theme));
 }

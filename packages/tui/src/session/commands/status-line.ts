@@ -12,12 +12,19 @@ import type { Session } from "../session.ts";
 export function changeStatusLine(session: Session, requested: string): void {
   const names = requested.split(/[\s,]+/).filter((name) => name !== "");
   if (names.length === 0) chooseParts(session, 0);
-  else if (requested === "default") session.setStatusLine(DEFAULT_STATUS_LINE);
+  else if (requested === "default") useStatusLine(session, DEFAULT_STATUS_LINE);
   else {
     const unknown = names.find((name) => !isStatusPart(name));
-    if (unknown === undefined) session.setStatusLine([...new Set(names.filter(isStatusPart))]);
+    if (unknown === undefined) useStatusLine(session, [...new Set(names.filter(isStatusPart))]);
     else session.say(`${unknown} is not part of a status line. Parts: ${STATUS_PART_NAMES.join(", ")}.`);
   }
+}
+
+/** Shows these parts, now and in later sessions. */
+function useStatusLine(session: Session, parts: readonly StatusPart[]): void {
+  session.statusLine.parts = parts;
+  session.run(() => session.machine.setConfig("status_line", parts));
+  session.run(() => session.statusLine.load());
 }
 
 /** Those that are shown come first, in their order. A part that is added comes last. */
@@ -27,7 +34,7 @@ function chooseParts(session: Session, selected: number): void {
   const toggle = (part: StatusPart) => {
     const isShown = shown.includes(part);
     const next = isShown ? shown.filter((other) => other !== part) : [...shown, part];
-    session.setStatusLine(next);
+    useStatusLine(session, next);
     const order = [...next, ...STATUS_PART_NAMES.filter((other) => !next.includes(other))];
     chooseParts(session, order.indexOf(part));
   };

@@ -35,8 +35,8 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
     session.help.sent(composer.text);
     composer.clear();
     const isShell = text.startsWith("!") && text.length > 1;
-    session.submitOrRestore(content, () =>
-      isShell ? runShell(session, text.slice(1).trim()) : session.sendInput(input, delivery),
+    session.inputs.submit(content, () =>
+      isShell ? runShell(session, text.slice(1).trim()) : session.inputs.send(input, delivery),
     );
   }
 }
@@ -65,6 +65,6 @@ function needsServer(session: Session, id: CommandId): boolean {
 
 /** Runs a command of the user in the thread, confined like the agent's. */
 async function runShell(session: Session, command: string): Promise<void> {
-  const threadId = await session.ensureThread();
+  const threadId = await session.thread.ensure();
   await session.client.call("thread/shellCommand", { threadId, command });
 }

@@ -1,7 +1,7 @@
 import type { Thread } from "@flint/protocol";
 import { transcript } from "@flint/view";
-import { readThread, turnNumbered } from "../all-turns.ts";
 import type { SessionContext } from "../context.ts";
+import { readThread, turnNumbered } from "../thread/all-turns.ts";
 
 /** Continues in a copy of the thread, up to a turn or with all of them. */
 export function forkThread(session: SessionContext, requested: string): void {
@@ -21,7 +21,7 @@ export async function forkAt(
 ): Promise<void> {
   const upTo = lastTurnId === undefined ? {} : { lastTurnId };
   const { thread } = await session.client.call("thread/fork", { threadId, ...upTo });
-  await session.openThread(thread.id);
+  await session.thread.open(thread.id);
   session.warn("This is a copy; the original thread is unchanged.");
 }
 
@@ -32,7 +32,7 @@ export function resumeThread(session: SessionContext, requested: string): void {
     const [thread] = found;
     if (thread === undefined || found.length !== 1)
       session.say(`No thread ${requested}; /threads lists all.`);
-    else await session.openThread(thread.id);
+    else await session.thread.open(thread.id);
   });
 }
 
@@ -54,7 +54,7 @@ async function threadsCalled({ client }: SessionContext, requested: string): Pro
 /** Opens a thread, or says why there is none to open. */
 export function switchThread(session: SessionContext, threadId: string | undefined, otherwise: string): void {
   if (threadId === undefined) session.say(otherwise);
-  else session.run(() => session.openThread(threadId));
+  else session.run(() => session.thread.open(threadId));
 }
 
 /** Names the thread. */
@@ -87,7 +87,7 @@ export async function exportThread(session: SessionContext, threadId: string, fi
 /** Reviews uncommitted changes, changes since a branch, a commit, or what the user says. */
 export function startReview(session: SessionContext, what: string): void {
   session.run(async () => {
-    const threadId = await session.ensureThread();
+    const threadId = await session.thread.ensure();
     await session.client.call("review/start", { threadId, target: targetOf(what) });
   });
 }
@@ -103,7 +103,7 @@ function targetOf(what: string) {
 /** Summarises the context to free space. */
 export function compactContext(session: SessionContext): void {
   session.run(async () => {
-    const threadId = await session.ensureThread();
+    const threadId = await session.thread.ensure();
     await session.client.call("thread/compact/start", { threadId });
   });
 }

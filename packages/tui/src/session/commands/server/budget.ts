@@ -76,7 +76,7 @@ function row(scope: "turn" | "thread", name: string, amount: number | undefined)
 function change(session: SessionContext, changes: Budget): void {
   session.run(async () => {
     const kept = session.state === undefined ? (session.settings?.budget ?? {}) : {};
-    await session.change({ budget: { ...kept, ...changes } });
+    await session.thread.change({ budget: { ...kept, ...changes } });
     const now = budgetWords(session.settings?.budget ?? {});
     session.say(now === "" ? "Budget: no limits." : `Budget: ${now}, from the next turn on.`);
   });

@@ -42,7 +42,7 @@ async function importOne(session: SessionContext, { agent, id }: NativeSession):
     agent,
     sessionId: id,
   });
-  await session.openThread(thread.id);
+  await session.thread.open(thread.id);
   for (const note of notes) session.warn(note);
   const added = turns === 1 ? "1 turn" : `${turns} turns`;
   session.say(status === "unchanged" ? "Nothing is new in that session." : `Imported ${added}.`);

@@ -1,7 +1,7 @@
 import type { ThreadSettings, ThreadState } from "@flint/protocol";
 import type { FlintClient, ThreadHandle } from "@flint/sdk";
+import type { NewThreadSettings } from "../context.ts";
 import { AllTurns } from "./all-turns.ts";
-import type { NewThreadSettings } from "./context.ts";
 
 /** The thread of a session: none before the first prompt, which starts one with the settings chosen until then. */
 export class OpenThread {
