@@ -796,6 +796,9 @@ export interface Thread {
   ephemeral: boolean;
   status: ThreadStatus;
   lastTurnFailed?: boolean;
+  usageLimit?: UsageLimit;
+  cost?: Cost;
+  budget?: Budget;
   forkedFromId?: string;
   parentThreadId?: Id;
   childThreads?: ChildThread[];

@@ -39,7 +39,11 @@ const LEFT = new Set([
     "host/src/files/disk-space.ts",
     "host/src/worktrees/changed-lines.ts",
   ],
-  ...["tui/src/input/editor/kill-ring.ts", "tui/src/pages/pins.ts", "tui/src/session/status/header.ts"],
+  ...[
+    "tui/src/input/editor/kill-ring.ts",
+    "tui/src/pages/threads/pins.ts",
+    "tui/src/session/status/header.ts",
+  ],
   ...["tui/src/session/commands/search-history.ts", "tui/src/session/commands/server/add-task.ts"],
   ...["tui/src/session/other-clients/own-changes.ts", "tasks/src/run/run-usage.ts"],
 ]);

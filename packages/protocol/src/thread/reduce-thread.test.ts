@@ -260,3 +260,38 @@ test("a thread is listed as failed until another turn starts or the failed one i
   expect(listed(failed, reverted)).toBeUndefined();
   expect(listed(failed, reverted, undone)).toBe(true);
 });
+
+test("a thread is listed with its cost, its budget, and the usage limit that its latest turn failed at", () => {
+  const cost = { amount: 0.5, currency: "USD" };
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  const reported = (more: object): EventBody => ({
+    type: "thread/tokenUsage/updated",
+    data: { threadId: "t1", turnId: "u1", usage, last: usage, ...more },
+  });
+  const budgeted = (more: object): EventBody => ({
+    type: "thread/settings/updated",
+    data: { threadId: "t1", settings: { ...settings, ...more } },
+  });
+  const budget = { thread: { costUsd: 2 } };
+  const limit = {
+    ...{ agent: "scripted", window: "5 hours", resetsAtMs: 9 },
+    ...({ status: "reached", source: "frame", reportedAtMs: 1 } as const),
+  };
+  const failed: EventBody = {
+    type: "turn/completed",
+    data: { threadId: "t1", turn: { ...turn, status: "failed", error: { message: "limit", limit } } },
+  };
+  const again: EventBody = { type: "turn/started", data: { threadId: "t1", turn: { ...turn, id: "u2" } } };
+  const listed = (...events: EventBody[]) => {
+    const { thread } = after([...STARTED, ...events]);
+    return { cost: thread.cost, budget: thread.budget, usageLimit: thread.usageLimit };
+  };
+  const nothing = { cost: undefined, budget: undefined, usageLimit: undefined };
+  expect(listed()).toEqual(nothing);
+  // A call without a known cost does not make the thread cheaper.
+  expect(listed(reported({ cost }), reported({}))).toEqual({ ...nothing, cost });
+  expect(listed(budgeted({ budget }))).toEqual({ ...nothing, budget });
+  expect(listed(budgeted({ budget }), budgeted({}))).toEqual(nothing);
+  expect(listed(failed)).toEqual({ ...nothing, usageLimit: limit });
+  expect(listed(failed, again)).toEqual(nothing);
+});

@@ -5,7 +5,7 @@ import { markReverted, withChildOf } from "./child-threads.ts";
 import type { Goal, Thread, ThreadSettings, Turn } from "./thread.ts";
 import { onDelta, withItem, withPlan } from "./thread-items.ts";
 import type { ThreadState } from "./thread-state.ts";
-import { totalTokens } from "./usage.ts";
+import { type Cost, totalTokens } from "./usage.ts";
 
 /** The state after one more event. Pure; an event that was applied before changes nothing. */
 export function reduceThread(state: ThreadState, event: ThreadEvent): ThreadState {
@@ -19,7 +19,7 @@ type Whole = Exclude<EventBody, DeltaBody>;
 function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
   switch (event.type) {
     case "thread/started":
-      return { ...state, thread: event.data.thread, settings: event.data.settings };
+      return withSummary({ ...state, thread: event.data.thread, settings: event.data.settings });
     case "thread/settings/updated":
       return withSettings(state, event.data.settings);
     case "thread/name/updated":
@@ -46,14 +46,13 @@ function onEvent(state: ThreadState, event: Whole, at: number): ThreadState {
       return { ...state, queue: event.data.queue };
     case "thread/tokenUsage/updated":
       return {
-        ...state,
+        ...withCost(state, event.data.cost),
         usage: event.data.usage,
         // A sub-agent has a context of its own.
         ...(event.data.parentItemId === undefined
           ? { lastUsage: event.data.last, usageTurnId: event.data.turnId }
           : {}),
         modelContextWindow: event.data.modelContextWindow ?? state.modelContextWindow,
-        cost: event.data.cost ?? state.cost,
         goal: withUsage(state.goal, { tokensUsed: totalTokens(event.data.last) }),
       };
     case "turn/started":
@@ -152,7 +151,19 @@ function onSession(
 
 function withSettings(state: ThreadState, settings: ThreadSettings): ThreadState {
   const modelProvider = settings.modelProvider ?? agentOfModel(settings.model);
-  return { ...withThread(state, { model: settings.model, cwd: settings.cwd, modelProvider }), settings };
+  const thread = { model: settings.model, cwd: settings.cwd, modelProvider };
+  return withSummary({ ...withThread(state, thread), settings });
+}
+
+/** What lists of threads show of the settings. */
+function withSummary(state: ThreadState): ThreadState {
+  const { budget } = state.settings;
+  const { budget: _before, ...thread } = state.thread;
+  return { ...state, thread: budget === undefined ? thread : { ...thread, budget } };
+}
+
+function withCost(state: ThreadState, cost: Cost | undefined): ThreadState {
+  return cost === undefined ? state : { ...withThread(state, { cost }), cost };
 }
 
 /** Derives the status from what is open. */
@@ -244,10 +255,13 @@ function onTurnCompleted(state: ThreadState, turn: Turn, at: number): ThreadStat
   return withStatus(withOutcome(withThread(ended, { updatedAt: Math.floor(at / 1000) }), turn));
 }
 
-/** Lists the thread as failed if its latest turn has failed. */
+/** Lists the thread as failed if its latest turn has failed, with the usage limit if that is why. */
 function withOutcome(state: ThreadState, latest: Turn | undefined): ThreadState {
-  const { lastTurnFailed: _before, ...thread } = state.thread;
-  return { ...state, thread: latest?.status === "failed" ? { ...thread, lastTurnFailed: true } : thread };
+  const { lastTurnFailed: _failed, usageLimit: _limit, ...thread } = state.thread;
+  if (latest?.status !== "failed") return { ...state, thread };
+  const usageLimit = latest.error?.limit;
+  const why = usageLimit === undefined ? {} : { usageLimit };
+  return { ...state, thread: { ...thread, lastTurnFailed: true, ...why } };
 }
 
 /** A repeated event is counted once. */

@@ -7,6 +7,7 @@ import { ThreadItem } from "../items.ts";
 import { UsageLimit } from "../server/usage-limit.ts";
 import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
+import { Cost } from "./usage.ts";
 
 /** A slash command of an agent: a prompt that begins with `/name` runs it. */
 export const AgentCommand = looseObject(() => ({
@@ -188,6 +189,12 @@ export const Thread = looseObject(() => ({
   status: ThreadStatus,
   /** Whether the latest turn failed. */
   lastTurnFailed: z.optional(z.boolean()),
+  /** The usage limit of the account that the latest turn failed at. */
+  usageLimit: z.optional(UsageLimit),
+  /** What its turns have cost so far, as far as agents report it. */
+  cost: z.optional(Cost),
+  /** The limits of its settings. */
+  budget: z.optional(Budget),
   forkedFromId: z.optional(z.string()),
   /** Set for the thread of a sub-agent: the thread whose agent started it. */
   parentThreadId: z.optional(Id),

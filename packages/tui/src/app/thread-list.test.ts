@@ -1,3 +1,4 @@
+import { TestClock } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { SessionFixture } from "../testing/session-fixture.ts";
 
@@ -130,4 +131,34 @@ test("threads beyond the first two hundred are listed once the end is reached, a
   // The names of all others have these letters in this order, too.
   await session.keys("q", "/resume thread one", ENTER, "/status", ENTER);
   expect(session.terminal.screen.join("\n")).toMatch(/Name +thread one\n/);
+});
+
+test("the list says what a thread has cost of its limit, and which usage limit it has to wait for", async () => {
+  const usage = { inputTokens: 10, outputTokens: 5 };
+  const limit = {
+    ...{ window: "5 hours", usedPercent: 100, resetsAtMs: new TestClock().now() + 3_600_000 },
+    ...({ status: "reached", source: "frame" } as const),
+  };
+  const session = await SessionFixture.open({
+    columns: 110,
+    scripts: [
+      [{ usage, cost: { amount: 0.5, currency: "USD" } }, { text: "done" }],
+      [
+        { emit: { type: "limits", limits: [limit] } },
+        { fail: { message: "Used up.", errorInfo: "UsageLimitExceeded" } },
+      ],
+    ],
+  });
+  const screen = () => session.terminal.screen.join("\n");
+  const other = await session.connect();
+  const paid = await other.startThread({ budget: { thread: { costUsd: 2 } } });
+  await paid.run("costly");
+  await (await other.startThread({})).run("late", { allowFailure: true });
+  await session.keys("/threads", ENTER);
+  expect(screen()).toContain("Threads  1 at a usage limit");
+  expect(screen()).toMatch(/usage limit +\S+ +late/);
+  expect(screen()).toMatch(/usage limit of scripted: 5 hours 100 %, reached, resets in/);
+  await session.keys(DOWN);
+  expect(screen()).toMatch(/\S+ +\$0\.500 of \$2\.00 +costly/);
+  expect(screen()).toContain("cost $0.500 of $2.00 · limits: $2.00 per thread");
 });

@@ -6,7 +6,7 @@ import { diffPage } from "../../pages/diff-page.ts";
 import { helpPage } from "../../pages/help-page.ts";
 import { InboxPage } from "../../pages/inbox-page.ts";
 import { TasksPage } from "../../pages/tasks/tasks-page.ts";
-import { ThreadList } from "../../pages/thread-list.ts";
+import { ThreadList } from "../../pages/threads/thread-list.ts";
 import { transcriptPage } from "../../pages/transcript-page.ts";
 import type { Session } from "../session.ts";
 import { turnNumbered } from "../thread/all-turns.ts";

@@ -1,15 +1,16 @@
-import { agentOfModel, errorMessage, type Thread } from "@flint/protocol";
+import { errorMessage, type Thread } from "@flint/protocol";
 import { searchThreads } from "@flint/sdk";
-import { ageOf, escapeControls, shortFolder } from "@flint/view";
+import { escapeControls } from "@flint/view";
 import type { CommandId, KeyContext } from "@flint/view/commands";
-import { cutLine, type Line, type Style, span, wrapLine } from "../draw/line.ts";
-import { type Marks, marksFor, type RenderOptions } from "../draw/render-options.ts";
-import { exportThread, nameThread } from "../session/commands/thread-commands.ts";
-import type { Page, SessionContext } from "../session/context.ts";
-import { TypedNumber } from "../session/menu.ts";
-import { InlineInput } from "./inline-input.ts";
-import { closeHint, hintsIn, keyName } from "./key-name.ts";
+import { cutLine, type Line, span, wrapLine } from "../../draw/line.ts";
+import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
+import { exportThread, nameThread } from "../../session/commands/thread-commands.ts";
+import type { Page, SessionContext } from "../../session/context.ts";
+import { TypedNumber } from "../../session/menu.ts";
+import { InlineInput } from "../inline-input.ts";
+import { closeHint, hintsIn, keyName } from "../key-name.ts";
 import { Pins } from "./pins.ts";
+import { amountsOf, countsOf, threadRows } from "./thread-rows.ts";
 
 /** The number of threads that are read at once; further ones are read once the user gets to the end of those. */
 const LIMIT = 200;
@@ -69,20 +70,24 @@ export class ThreadList implements Page {
     const hint = wrapLine([span(hintWords(look).join(between), "dim")], look.columns - 1);
     const field = this.#typing?.field.draw(look);
     const status = field?.row ?? this.#status();
-    const below = status === undefined ? hint : [status];
+    const below = status === undefined ? [...this.#amounts(between), ...hint] : [status];
     const height = Math.max(1, look.rows - 1 - below.length);
     this.#height = height;
     const from = Math.max(0, Math.min(this.#at - Math.floor(height / 2), this.#threads.length - height));
     const shown = this.#threads.slice(from, from + height);
-    const columns = {
-      word: Math.max(...shown.map((thread) => this.#word(thread).length)),
-      agent: Math.max(...shown.map((thread) => agentOf(thread).length)),
-    };
-    const rows = shown.map((thread, index) => this.#row(thread, from + index, look, columns));
+    const rows = threadRows(
+      shown.map((thread, index) => ({
+        thread,
+        number: from + index + 1,
+        isSelected: from + index === this.#at,
+        isPinned: this.#pins.has(thread.id),
+      })),
+      { look, now: this.#now(), home: this.#session.machine.home },
+    );
     const filled = [...rows, ...Array.from({ length: height - rows.length }, (): Line => [])];
     const title = this.#archived ? "Archived threads" : "Threads";
     const search = this.#query === "" ? "" : `  matching "${escapeControls(this.#query)}"`;
-    const counts = countsOf(this.#threads).join(between);
+    const counts = countsOf(this.#threads, this.#now()).join(between);
     const lines: Line[] = [
       [span(title, "bold"), span(search, "cyan"), span(counts === "" ? "" : `  ${counts}`, "dim")],
       ...filled,
@@ -279,6 +284,13 @@ export class ThreadList implements Page {
     this.#session.changed();
   }
 
+  /** What the selected thread has used of its limits, where a row has no room for it. */
+  #amounts(between: string): Line[] {
+    const thread = this.#threads[this.#at];
+    const amounts = thread === undefined ? [] : amountsOf(thread, this.#now());
+    return amounts.length === 0 ? [] : [[span(amounts.join(between), "cyan")]];
+  }
+
   #status(): Line | undefined {
     if (this.#toDelete !== undefined)
       return [
@@ -289,64 +301,4 @@ export class ThreadList implements Page {
       ];
     return this.#message === "" ? undefined : [span(escapeControls(this.#message), "yellow")];
   }
-
-  #word(thread: Thread): string {
-    return statusKindOf(thread) ?? ageOf(thread.updatedAt * 1000, this.#now());
-  }
-
-  #row(
-    thread: Thread,
-    index: number,
-    look: RenderOptions,
-    columns: Readonly<Record<"word" | "agent", number>>,
-  ): Line {
-    const marks = marksFor(look.unicode);
-    const isSelected = index === this.#at;
-    const [mark, style] = markOf(statusKindOf(thread), marks);
-    const title = escapeControls(thread.name ?? thread.preview).replaceAll("\n", " ") || "(empty)";
-    const folder = escapeControls(shortFolder(thread.cwd, this.#session.machine.home));
-    const pin = this.#pins.has(thread.id) ? "* " : "";
-    return [
-      span(isSelected ? `${marks.current} ` : "  ", "cyan"),
-      span(look.isPlain === true ? `${index + 1}. ` : `${mark} `, style),
-      span(`${this.#word(thread).padEnd(columns.word)}  `, "dim"),
-      span(`${agentOf(thread).padEnd(columns.agent)}  `, "cyan"),
-      span(pin, "yellow"),
-      span(title, isSelected ? "bold" : undefined),
-      span(`  ${folder}`, "dim"),
-    ];
-  }
-}
-
-function agentOf({ model }: Thread): string {
-  return escapeControls(agentOfModel(model));
-}
-
-const STANDINGS = ["waiting for you", "running", "failed"] as const;
-
-/** How a thread stands; undefined if it is idle and its last turn did not fail. */
-function statusKindOf({ status, lastTurnFailed }: Thread): (typeof STANDINGS)[number] | undefined {
-  if (status.type === "active") return (status.activeFlags ?? []).length > 0 ? "waiting for you" : "running";
-  return lastTurnFailed === true ? "failed" : undefined;
-}
-
-function markOf(standing: ReturnType<typeof statusKindOf>, marks: Marks): readonly [string, Style] {
-  switch (standing) {
-    case "waiting for you":
-      return [marks.warning, "yellow"];
-    case "running":
-      return [marks.running, "green"];
-    case "failed":
-      return [marks.failed, "red"];
-    case undefined:
-      return [marks.pending, "dim"];
-  }
-}
-
-/** The number of threads of each kind that deserves a look. */
-function countsOf(threads: readonly Thread[]): string[] {
-  return STANDINGS.flatMap((standing) => {
-    const count = threads.filter((thread) => statusKindOf(thread) === standing).length;
-    return count === 0 ? [] : [`${count} ${standing}`];
-  });
 }
