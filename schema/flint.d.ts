@@ -2106,6 +2106,19 @@ export interface Methods {
       _meta?: Meta;
     };
   };
+  /** Merge the result of a task that is done but not merged, or whose merge needs an answer: exactly the tree that was shown. */
+  "task/merge": {
+    params: {
+      taskId: Id;
+      tree: unknown;
+      merge?: MergeMode;
+      _meta?: Meta;
+    };
+    result: {
+      task: TaskRow;
+      _meta?: Meta;
+    };
+  };
   /** Request changes to the result of a task; the comments go back to the executor. */
   "task/reject": {
     params: {

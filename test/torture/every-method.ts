@@ -69,6 +69,7 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "task/diff": { taskId: "none" },
   "task/answer": { taskId: "none", askId: "none", answer: { choice: "fail" } },
   "task/approve": { taskId: "none", tree: null },
+  "task/merge": { taskId: "none", tree: null },
   "task/reject": { taskId: "none", comments: "c" },
   "task/steer": { taskId: "none", content: "c" },
   "task/suspend": { taskId: "none" },

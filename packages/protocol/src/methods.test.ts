@@ -93,6 +93,7 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "task/diff": { taskId: "k1" },
   "task/answer": { taskId: "k1", askId: "a1", answer: { choice: "continue", message: "go on" } },
   "task/approve": { taskId: "k1", tree: null },
+  "task/merge": { taskId: "k1", tree: null, merge: "squash" },
   "task/reject": { taskId: "k1", comments: "Use zod" },
   "task/steer": { taskId: "k1", content: "Leave the tests alone" },
   "task/suspend": { taskId: "k1" },

@@ -154,3 +154,22 @@ describe("the merged result of a task", () => {
     expect(await git("log", "--format=%s", "target")).toBe("first");
   });
 });
+
+describe("the result of a task that was done without a merge", () => {
+  confined("is merged later as it was shown, also when its worktree is gone", async () => {
+    const { client, cwd, git } = await setUpTasks(writes("b.txt", "x\n"));
+    await git("branch", "target");
+    const given = { reviewers: [], merge: "none", base: "target" };
+    const { id: taskId } = await addTask(client, cwd, given);
+    await approve(client, taskId);
+    const done = await untilPhase(client, taskId, "done", "asking", "failed");
+    expect(done).not.toHaveProperty("merged");
+    await client.call("task/clean", { taskIds: [taskId] });
+    const { tree } = await client.call("task/diff", { taskId });
+    await client.call("task/merge", { taskId, tree, merge: "squash" });
+    const merged = await untilTask(client, taskId, (task) => task.merged !== undefined);
+    expect(merged).toMatchObject({ merge: "squash", merged: { ref: "refs/heads/target" } });
+    expect(await git("log", "--format=%s", "target")).toBe("Port it\nfirst");
+    await expect(client.call("task/merge", { taskId, tree })).rejects.toThrow("already in refs/heads/target");
+  });
+});

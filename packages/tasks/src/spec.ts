@@ -1,4 +1,4 @@
-import { type LimitPolicy, type Role, shortened, type TaskSpec } from "@flint/protocol";
+import { type LimitPolicy, type MergeMode, type Role, shortened, type TaskSpec } from "@flint/protocol";
 import { TaskRefusal } from "./decide/decision.ts";
 
 /** What somebody who adds a task has to say; everything else has a default. */
@@ -45,11 +45,16 @@ export function resolveSpec(request: TaskRequest, limits: Partial<LimitPolicy> =
   };
   if (spec.approvedBy === "reviewer" && reviewers.length + checks.length === 0)
     throw new TaskRefusal("approvedBy: reviewer needs a reviewer or a check.");
-  if (spec.remote !== undefined && ["squash", "rebase", "merge"].includes(spec.merge))
-    throw new TaskRefusal(`A task with a remote merges by none, branch or pr, not by ${spec.merge}.`);
+  assertMergeable(spec, spec.merge);
   if (new Set(spec.after).size !== spec.after.length)
     throw new TaskRefusal("after lists the same task twice.");
   return spec;
+}
+
+/** Throws a `TaskRefusal` for a way to merge that a task cannot have. */
+export function assertMergeable({ remote }: Pick<TaskSpec, "remote">, merge: MergeMode): void {
+  if (remote !== undefined && ["squash", "rebase", "merge"].includes(merge))
+    throw new TaskRefusal(`A task with a remote merges by none, branch or pr, not by ${merge}.`);
 }
 
 /** What a request says; a field that is there without a value says nothing. */

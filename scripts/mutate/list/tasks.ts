@@ -27,6 +27,22 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: [...STORES, "packages/tasks/src/service/service.test.ts", ...SIMULATION],
   },
   {
+    name: "task-merge-unseen",
+    promise: "A result is merged later only as it was shown.",
+    file: "packages/tasks/src/decide/user-actions.ts",
+    find: "Task ${number} has no commit to merge.`);\n  requireShown(state, tree);",
+    replace: "Task ${number} has no commit to merge.`);",
+    tests: USERS,
+  },
+  {
+    name: "task-merge-unsigned",
+    promise: "A worker of a fleet merges a task only as it was signed.",
+    file: "packages/tasks/src/fleet/fleet-worker.ts",
+    find: "if (state.mergeAs !== undefined)",
+    replace: "if (state.run === undefined)",
+    tests: ["packages/tasks/src/fleet/fleet-worker.test.ts"],
+  },
+  {
     name: "task-unrelated-history",
     promise: "Commits of an agent count only if they continue those of the task.",
     file: "packages/host/src/worktrees/turn-commit.ts",

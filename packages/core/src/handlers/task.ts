@@ -64,6 +64,7 @@ export const taskHandlers: Pick<GlobalHandlers, TaskMethod | "task/subscribe" | 
   "task/diff": forwarded("task/diff"),
   "task/answer": forwarded("task/answer"),
   "task/approve": forwarded("task/approve"),
+  "task/merge": forwarded("task/merge"),
   "task/reject": forwarded("task/reject"),
   "task/steer": forwarded("task/steer"),
   "task/suspend": forwarded("task/suspend"),

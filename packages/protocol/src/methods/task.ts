@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { PublishedEvent } from "../task/published-event.ts";
 import { TaskAnswer, TurnReference } from "../task/task-events.ts";
 import { TaskPhaseName, TaskRow, WorkerRow } from "../task/task-row.ts";
-import { LimitPolicy, TaskBudget, TaskSpec } from "../task/task-spec.ts";
+import { LimitPolicy, MergeMode, TaskBudget, TaskSpec } from "../task/task-spec.ts";
 import { Id } from "../wire/ids.ts";
 import { Empty, lazy, looseObject } from "../wire/loose-object.ts";
 import { clientId, method } from "./method.ts";
@@ -75,6 +75,18 @@ export const TASK_METHODS = {
     doc: "Approve the result of a task: exactly the tree that was shown.",
     scope: "none",
     params: () => looseObject({ ...taskParams, tree: z.nullable(z.string()) }),
+    result: () => Changed,
+  }),
+  "task/merge": method({
+    doc: "Merge the result of a task that is done but not merged, or whose merge needs an answer: exactly the tree that was shown.",
+    scope: "none",
+    params: () =>
+      looseObject({
+        ...taskParams,
+        tree: z.nullable(z.string()),
+        /** Absent: as the task says, or as a branch if that is `none`. */
+        merge: z.optional(MergeMode),
+      }),
     result: () => Changed,
   }),
   "task/reject": method({

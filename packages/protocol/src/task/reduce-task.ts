@@ -58,6 +58,7 @@ function firstState(id: string, event: TaskEvent): TaskState {
     extraRounds: 0,
     extraBudgets: 0,
     result: undefined,
+    mergeAs: undefined,
     merged: undefined,
     error: undefined,
     steers: 0,
@@ -135,7 +136,12 @@ function onEvent(state: TaskState, event: TaskEventBody): TaskState {
     case "task/reviewed":
       return { ...state, phase: "approving", run: undefined, result: event.data };
     case "task/approved":
-      return { ...state, phase: state.run === undefined ? "ready" : "running", step: "merge" };
+      return {
+        ...state,
+        phase: state.run === undefined ? "ready" : "running",
+        step: "merge",
+        mergeAs: event.data.merge ?? state.mergeAs,
+      };
     case "task/rejected":
       return {
         ...state,
@@ -198,6 +204,7 @@ function withNewAttempt(state: TaskState, attempt: number, from: string | undefi
     conflicts: 0,
     extraRounds: 0,
     result: undefined,
+    mergeAs: undefined,
     merged: undefined,
     error: undefined,
   };

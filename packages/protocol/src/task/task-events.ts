@@ -3,7 +3,7 @@ import { UsageLimit } from "../server/usage-limit.ts";
 import { Cost, TokenUsage } from "../thread/usage.ts";
 import { Id } from "../wire/ids.ts";
 import { lazy, looseObject } from "../wire/loose-object.ts";
-import { TaskSpec } from "./task-spec.ts";
+import { MergeMode, TaskSpec } from "./task-spec.ts";
 import { Contest, TrackedFinding, Verdict } from "./verdict.ts";
 
 const text = z.string().check(z.maxLength(4000));
@@ -189,7 +189,12 @@ export const TASK_EVENTS = {
     looseObject({ commit: z.nullable(commit), tree: z.nullable(commit) }),
   ),
   "task/approved": row("The result may be merged.", () =>
-    looseObject({ by: z.string(), tree: z.nullable(commit) }),
+    looseObject({
+      by: z.string(),
+      tree: z.nullable(commit),
+      /** How it is merged from then on. Absent: as before. */
+      merge: z.optional(MergeMode),
+    }),
   ),
   "task/rejected": row("The user wants changes.", () =>
     looseObject({ by: z.string(), comments: text, findings: z.array(TrackedFinding) }),

@@ -4,7 +4,7 @@ import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
 import { Step, TaskAsk, TurnReference } from "./task-events.ts";
 import { MergeMode } from "./task-spec.ts";
-import { currentRound, type TaskState } from "./task-state.ts";
+import { currentRound, mergeModeOf, type TaskState } from "./task-state.ts";
 import { TrackedFinding } from "./verdict.ts";
 
 /** Where a task stands. */
@@ -81,7 +81,7 @@ export function taskRow(state: TaskState): TaskRow {
     rounds: spec.rounds + state.extraRounds,
     executor: spec.executors[state.executor]?.model ?? "default",
     ...(reviewer === undefined ? {} : { reviewer: reviewer.model ?? "default" }),
-    merge: spec.merge,
+    merge: mergeModeOf(state),
     ...(spec.labels === undefined ? {} : { labels: spec.labels }),
     ...(spec.channel === undefined ? {} : { channel: spec.channel }),
     ...(spec.after.length === 0 ? {} : { after: spec.after }),

@@ -1,6 +1,6 @@
 import type { Cost, TokenUsage } from "../thread/usage.ts";
 import type { CheckResult, Step, TaskAnswer, TaskAsk, TaskEventData, TurnReference } from "./task-events.ts";
-import type { TaskSpec } from "./task-spec.ts";
+import type { MergeMode, TaskSpec } from "./task-spec.ts";
 import type { TrackedFinding, Verdict } from "./verdict.ts";
 
 /** Where a task stands. `asking` and `approving` wait for the user, `suspended` for a time. */
@@ -125,6 +125,8 @@ export interface TaskState {
   readonly extraRounds: number;
   readonly extraBudgets: number;
   readonly result: { readonly commit: string | null; readonly tree: string | null } | undefined;
+  /** How the result is merged, if a user chose another way than the spec has. */
+  readonly mergeAs: MergeMode | undefined;
   readonly merged: TaskEventData<"task/merged"> | undefined;
   readonly error: string | undefined;
   readonly steers: number;
@@ -136,6 +138,11 @@ export const LOCAL_WORKER = "local";
 /** Whether nothing more happens unless the task is retried. */
 export function isEnded({ phase }: Pick<TaskState, "phase">): boolean {
   return phase === "done" || phase === "failed" || phase === "cancelled";
+}
+
+/** How the result of a task is merged. */
+export function mergeModeOf({ spec, mergeAs }: Pick<TaskState, "spec" | "mergeAs">): MergeMode {
+  return mergeAs ?? spec.merge;
 }
 
 /** The current round; undefined before the first one. */

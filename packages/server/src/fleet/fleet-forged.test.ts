@@ -51,6 +51,7 @@ describe("a task that somebody wrote into the Redis of a fleet", () => {
       () => client.call("task/steer", { taskId, content: "Go on" }),
       () => client.call("task/suspend", { taskId }),
       () => client.call("task/resume", { taskId }),
+      () => client.call("task/merge", { taskId, tree: null }),
       () => client.call("task/retry", { taskId }),
     ];
     for (const call of calls) await expect(call()).rejects.toThrow(refused);

@@ -63,10 +63,10 @@ export async function openFleet(
         const added = result as Result<"task/add">; // The result of the method that was just compared.
         await backup.accept(added.data.map(({ id }) => id));
       }
-      // One that has ended is not kept any more, so one that is retried is accepted again.
-      if (method === "task/retry") {
-        const retried = result as Result<"task/retry">; // As above.
-        await backup.accept([retried.task.id]);
+      // One that has ended is not kept any more, so one that goes on after that is accepted again.
+      if (method === "task/retry" || method === "task/merge") {
+        const again = result as Result<"task/retry">; // As above; both have the same result.
+        await backup.accept([again.task.id]);
       }
       return result;
     },

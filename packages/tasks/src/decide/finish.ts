@@ -1,11 +1,12 @@
-import { currentRound, type TaskState } from "@flint/protocol";
+import { currentRound, mergeModeOf, type TaskState } from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event } from "./decision.ts";
 
 /** What follows when nothing speaks against the result: the user's approval, the merge, or the end. */
-export function finish({ spec, rounds }: TaskState): Events {
-  const { commit = null, tree = null } = rounds.at(-1) ?? {};
+export function finish(state: TaskState): Events {
+  const { spec } = state;
+  const { commit = null, tree = null } = state.rounds.at(-1) ?? {};
   if (spec.approvedBy === "user") return [event("task/reviewed", { commit, tree })];
-  if (spec.merge === "none") return [event("task/ended", { status: "done" })];
+  if (mergeModeOf(state) === "none") return [event("task/ended", { status: "done" })];
   return [event("task/approved", { by: "reviewer", tree })];
 }
 

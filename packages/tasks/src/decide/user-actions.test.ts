@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { after, completed, context, executing, HASH, judged } from "../testing/task.ts";
-import { afterTurn, afterVerdict } from "./run.ts";
-import { answer, approve, cancel, rejectResult, resume, retry, suspend } from "./user-actions.ts";
+import { after, completed, context, executing, HASH, judged, resumedRun } from "../testing/task.ts";
+import { afterMerge, afterTurn, afterVerdict } from "./run.ts";
+import { answer, approve, cancel, merge, rejectResult, resume, retry, suspend } from "./user-actions.ts";
 
 function approving(merge: "none" | "squash" = "squash") {
   const state = executing({ merge });
@@ -50,6 +50,36 @@ describe("the user", () => {
     expect(() => answer(next, "id-1", reply, "alice")).toThrow("has no open question");
     expect(after(state, answer(state, "id-1", { choice: "fail" }, "alice")).phase).toBe("failed");
     expect(after(state, answer(state, "id-1", { choice: "accept" }, "alice")).step).toBe("merge");
+  });
+
+  test("merges later what was done without a merge: exactly what was shown, and once", () => {
+    const kept = approving("none");
+    expect(() => merge(kept, HASH("a"), undefined, "alice")).toThrow("flint tasks approve 1");
+    const done = after(kept, approve(kept, HASH("a"), "alice"));
+    expect(() => merge(done, HASH("b"), undefined, "alice")).toThrow("has changed since it was shown");
+    expect(() => merge(done, HASH("a"), "none", "alice")).toThrow("Choose another mode");
+    const requested = after(done, merge(done, HASH("a"), undefined, "alice"));
+    expect(requested).toMatchObject({ phase: "ready", step: "merge", mergeAs: "branch" });
+    const running = after(requested, resumedRun(wanted));
+    const outcome = { kind: "merged", ref: "refs/heads/flint/x", commit: HASH("a") } as const;
+    const merged = after(running, afterMerge(running, outcome, context));
+    expect(merged).toMatchObject({ phase: "done", merged: { ref: "refs/heads/flint/x" } });
+    expect(() => merge(merged, HASH("a"), "squash", "alice")).toThrow("is already in refs/heads/flint/x");
+    expect(after(merged, retry(merged, "alice")).mergeAs).toBeUndefined();
+  });
+
+  test("merges in another way what could not be merged", () => {
+    const state = approving();
+    const ready = after(state, approve(state, HASH("a"), "alice"));
+    const running = after(ready, resumedRun(ready));
+    const unable = { kind: "unable", message: "No gh", mayPass: false } as const;
+    const stuck = after(running, afterMerge(running, unable, context));
+    expect(stuck.phase).toBe("asking");
+    const next = after(stuck, merge(stuck, HASH("a"), "branch", "alice"));
+    expect(next).toMatchObject({ phase: "ready", step: "merge", mergeAs: "branch", ask: undefined });
+    expect(() => merge(asking(), null, undefined, "alice")).toThrow("Answer it first");
+    const cancelled = after(state, cancel(state, "alice"));
+    expect(() => merge(cancelled, HASH("a"), undefined, "alice")).toThrow("Run it again first");
   });
 
   test("rejects cancel, suspend, resume and retry in the wrong phase", () => {

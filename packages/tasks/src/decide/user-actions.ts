@@ -1,4 +1,12 @@
-import { currentRound, isEnded, type TaskAnswer, type TaskState } from "@flint/protocol";
+import {
+  currentRound,
+  isEnded,
+  type MergeMode,
+  mergeModeOf,
+  type TaskAnswer,
+  type TaskState,
+} from "@flint/protocol";
+import { assertMergeable } from "../spec.ts";
 import { type Events, event, TaskRefusal } from "./decision.ts";
 import { withComment } from "./findings.ts";
 import { fail } from "./finish.ts";
@@ -27,19 +35,57 @@ export function answer(state: TaskState, askId: string, reply: TaskAnswer, by: s
   }
 }
 
-function accepted({ spec, result }: TaskState, by: string): Events {
-  const approved = event("task/approved", { by, tree: result?.tree ?? null });
-  return spec.merge === "none" ? [approved, event("task/ended", { status: "done" })] : [approved];
+function accepted(state: TaskState, by: string): Events {
+  const approved = event("task/approved", { by, tree: state.result?.tree ?? null });
+  return mergeModeOf(state) === "none" ? [approved, event("task/ended", { status: "done" })] : [approved];
 }
 
 /** The user approves exactly the tree that was shown. */
 export function approve(state: TaskState, tree: string | null, by: string): Events {
   requireApproving(state);
-  if ((state.result?.tree ?? null) !== tree)
-    throw new TaskRefusal(
-      `The result of task ${state.number} has changed since it was shown. Review it again.`,
-    );
+  requireShown(state, tree);
   return accepted(state, by);
+}
+
+function requireShown({ number, result }: TaskState, tree: string | null): void {
+  if ((result?.tree ?? null) !== tree)
+    throw new TaskRefusal(`The result of task ${number} has changed since it was shown. Review it again.`);
+}
+
+/** The user has exactly the tree that was shown merged after all: that of a task that is done without it, or whose merge asks. */
+export function merge(
+  state: TaskState,
+  tree: string | null,
+  mode: MergeMode | undefined,
+  by: string,
+): Events {
+  const { number, phase, ask, merged, result, spec } = state;
+  const isStuck = phase === "asking" && (state.step === "merge" || ask?.reason === "conflict");
+  if (phase !== "done" && !isStuck) throw new TaskRefusal(`${named(state)}. ${beforeMerge(state)}`);
+  if (merged !== undefined)
+    throw new TaskRefusal(`The result of task ${number} is already in ${merged.ref}.`);
+  if (result?.commit == null) throw new TaskRefusal(`Task ${number} has no commit to merge.`);
+  requireShown(state, tree);
+  const before = mergeModeOf(state);
+  const chosen = mode ?? (before === "none" ? "branch" : before);
+  if (chosen === "none") throw new TaskRefusal("Merging by none does nothing. Choose another mode.");
+  assertMergeable(spec, chosen);
+  const changed = chosen === before ? {} : { merge: chosen };
+  return [
+    ...(ask === undefined
+      ? []
+      : [event("task/answered", { askId: ask.id, answer: { choice: "accept" }, by })]),
+    event("task/approved", { by, tree, ...changed }),
+  ];
+}
+
+/** What comes before a task can be merged. */
+function beforeMerge({ number, phase }: TaskState): string {
+  if (phase === "approving") return `Approve it first: flint tasks approve ${number}.`;
+  if (phase === "asking") return `Answer it first: flint tasks answer ${number} "…".`;
+  return phase === "failed" || phase === "cancelled"
+    ? `Run it again first: flint tasks retry ${number}.`
+    : "Only a result that is done can be merged.";
 }
 
 function requireApproving(state: TaskState): void {

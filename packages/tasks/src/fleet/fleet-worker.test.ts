@@ -9,7 +9,10 @@ import { FleetWorker } from "./fleet-worker.ts";
 import { TaskSigner } from "./task-signature.ts";
 import { WorkerRegistry } from "./worker-registry.ts";
 
-needs("redis")("a worker reads nothing of a task again that its own writes have told it", async () => {
+const redisTest = needs("redis");
+
+/** A worker that ends the one task that it is given. */
+async function setUp() {
   const { url } = await RedisServer.start();
   const signer = TaskSigner.fromPem(TaskSigner.generate());
   const namespace = "team";
@@ -41,17 +44,39 @@ needs("redis")("a worker reads nothing of a task again that its own writes have 
     by: "ann",
     waiting: false,
   });
-  const [read, events] = [vi.spyOn(store, "read"), vi.spyOn(store, "events")];
-  await worker.start();
   onTestFinished(async () => {
     await queue.close();
     await store.close();
   });
-  await queue.put({ task, fence: 1, pool: DEFAULT_POOL, priority: 0 });
+  const work = async () => {
+    await worker.start();
+    await queue.put({ task, fence: 1, pool: DEFAULT_POOL, priority: 0 });
+  };
+  return { store, task, worker, ended, problems, work };
+}
+
+redisTest("a worker reads nothing of a task again that its own writes have told it", async () => {
+  const { store, task, worker, ended, problems, work } = await setUp();
+  const [read, events] = [vi.spyOn(store, "read"), vi.spyOn(store, "events")];
+  await work();
   await ended.opened;
 
   await worker.drain(0);
   expect(store.known(task)?.phase).toBe("done");
   expect(problems).toEqual([]);
   expect([read.mock.calls, events.mock.calls]).toEqual([[], []]);
+});
+
+redisTest("a worker merges no task in another way than it was signed", async () => {
+  const { store, task, worker, work } = await setUp();
+  const approved = { type: "task/approved", data: { by: "mallory", tree: null, merge: "squash" } } as const;
+  await store.commit({ task, expect: 1, events: [approved] });
+  const asked = new Gate();
+  store.subscribe(({ state }) => state.phase === "asking" && asked.open());
+  await work();
+  await asked.opened;
+  await worker.drain(0);
+  expect((await store.read(task))?.ask?.message).toBe(
+    "Worker w does not run it: it is to be merged by squash, which is not signed.",
+  );
 });

@@ -178,6 +178,8 @@ export class FleetWorker {
     if (forged !== undefined) return `Worker ${name} does not run it. ${forged}`;
     if (fence <= this.#fences.highest(task))
       return `Worker ${name} does not run it: it has run it under a later fence, so somebody has put back an old state.`;
+    if (state.mergeAs !== undefined)
+      return `Worker ${name} does not run it: it is to be merged by ${state.mergeAs}, which is not signed.`;
     const beyond = ceilingViolation(spec, ceiling, await this.#remotesOf(spec));
     return beyond === undefined ? undefined : `Worker ${name} does not let a task ${beyond}.`;
   }

@@ -18,7 +18,14 @@ import {
   type WorktreeRequest,
   type Worktrees,
 } from "@flint/host/worktrees";
-import { currentRound, errorMessage, type Finding, type TaskSpec, type TaskState } from "@flint/protocol";
+import {
+  currentRound,
+  errorMessage,
+  type Finding,
+  mergeModeOf,
+  type TaskSpec,
+  type TaskState,
+} from "@flint/protocol";
 import type { MergeOutcome, PrepareOutcome } from "../decide/outcomes.ts";
 import type { CommittedWork, ExecutorCommits, TaskWorkspaces } from "./task-workspaces.ts";
 
@@ -120,22 +127,29 @@ export class GitWorkspaces implements TaskWorkspaces {
   }
 
   async merge(state: TaskState, verify: (folder: string) => Promise<boolean>): Promise<MergeOutcome> {
-    const { spec, result } = state;
+    const { spec, result, mergeAs } = state;
+    const mode = mergeModeOf(state);
     const worktree = await this.locate(state);
     const git = this.#worktrees.git(worktree.repository.top);
     if (typeof result?.commit !== "string")
       return { kind: "unable", message: "There is no commit to merge.", mayPass: false };
     if (worktree.repository.isCopy === true) return this.#writePatch(state, worktree, result.commit);
-    if (spec.merge === "none") return { kind: "unable", message: "The task merges nothing.", mayPass: false };
+    if (mode === "none") return { kind: "unable", message: "The task merges nothing.", mayPass: false };
     const target = await this.#target(state, worktree);
     const merged = await mergeResult(git, {
-      mode: spec.merge === "pr" ? "branch" : spec.merge,
+      mode: mode === "pr" ? "branch" : mode,
       target,
       base: worktree.base,
       commit: result.commit,
       title: spec.title,
       message: `${spec.title}\n`,
-      record: taskRef(state.id, `a${state.attempt}`, "merged", result.commit),
+      // The branch of a pull request that could not be opened does not stand for a merge that was chosen instead.
+      record: taskRef(
+        state.id,
+        `a${state.attempt}`,
+        "merged",
+        mergeAs === undefined ? result.commit : `${mode}-${result.commit}`,
+      ),
       verify: async (commit) => {
         if (spec.checks.length === 0) return true;
         return verify(await this.#worktrees.checkOut(nameOf(state), "merge", worktree.repository, commit));
@@ -145,7 +159,7 @@ export class GitWorkspaces implements TaskWorkspaces {
       case "merged": {
         const { isRepeated, ...done } = merged;
         const repeats = isRepeated === true ? done.commit : undefined;
-        return spec.merge === "pr"
+        return mode === "pr"
           ? this.#openPullRequest(state, worktree, done, { target, repeats })
           : this.#pushBranch(state, worktree, done);
       }

@@ -60,10 +60,11 @@ export interface TaskRunOptions {
 }
 
 /** What decides where a task works, and what becomes of it. */
-function placeOf({ attempt, step, base, from, folder, executorThread, answer, rounds, result }: TaskState) {
+function placeOf({ rounds, ...state }: TaskState) {
+  const { attempt, step, base, from, folder, executorThread, answer, result, mergeAs } = state;
   // How many messages a round has had is up to those who send them.
   const own = rounds.map(({ instructionsRead: _read, ...round }) => round);
-  return { attempt, step, base, from, folder, executorThread, answer, rounds: own, result };
+  return { attempt, step, base, from, folder, executorThread, answer, rounds: own, result, mergeAs };
 }
 
 const STALE_TRIES = 5;

@@ -2,6 +2,7 @@ import {
   FlintError,
   isEnded,
   LOCAL_WORKER,
+  type MergeMode,
   mintId,
   type Params,
   type Result,
@@ -165,6 +166,11 @@ export class TaskService {
       this.#decide(taskId, (state) => userActions.answer(state, askId, answer, by)),
     "task/approve": async ({ taskId, tree }, by) =>
       this.#decide(taskId, (state) => userActions.approve(state, tree, by)),
+    "task/merge": async ({ taskId, tree, merge }, by) =>
+      this.#decide(taskId, (state) => {
+        this.#assertSigned(state, merge);
+        return userActions.merge(state, tree, merge, by);
+      }),
     "task/reject": async ({ taskId, comments }, by) =>
       this.#decide(taskId, (state) => userActions.rejectResult(state, comments, by)),
     "task/steer": async (params, by) => this.#steer(params, by),
@@ -203,6 +209,14 @@ export class TaskService {
       );
     },
   };
+
+  /** Workers elsewhere merge a task as it was signed, because anyone who writes their database could ask for another. */
+  #assertSigned({ number, spec: { merge: signed } }: TaskState, merge: MergeMode | undefined): void {
+    if (this.#options.verify === undefined || (signed !== "none" && (merge ?? signed) === signed)) return;
+    throw new TaskRefusal(
+      `In a fleet, task ${number} can only be merged as it was added, by ${signed}. Its commits are under refs/flint/tasks.`,
+    );
+  }
 
   #workerRow(): WorkerRow {
     const { version = "", concurrency = CONCURRENCY } = this.#options;

@@ -278,10 +278,19 @@ export class Simulation {
         ? userActions.rejectResult(state, "not yet", "alice")
         : userActions.approve(state, state.result?.tree ?? null, "alice");
     if (this.#calm) return state.phase === "suspended" ? userActions.resume(state, "alice") : [];
-    if (isEnded(state)) return random.chance(0.3) ? userActions.retry(state, "alice") : [];
+    if (isEnded(state)) return this.#afterEnd(state);
     if (random.chance(0.1)) return userActions.cancel(state, "alice");
     if (state.phase === "suspended") return userActions.resume(state, "alice");
     return random.chance(0.1) ? userActions.suspend(state, "alice") : [];
+  }
+
+  /** A task that has ended is merged after all if it can be, or done again. */
+  #afterEnd(state: TaskState): Events {
+    const random = this.#random;
+    const { phase, merged, result } = state;
+    if (phase === "done" && merged === undefined && result?.commit != null && random.chance(0.5))
+      return userActions.merge(state, result.tree, random.pick(["squash", undefined]), "alice");
+    return random.chance(0.3) ? userActions.retry(state, "alice") : [];
   }
 
   #hash(): string {

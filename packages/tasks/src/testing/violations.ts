@@ -1,6 +1,11 @@
 import { isEnded, reduceTask, type TaskEvent, type TaskState } from "@flint/protocol";
 import { isBlocking } from "../decide/findings.ts";
 
+/** Whether the result of a task that is done is merged after all. */
+function isMerge(before: TaskState, { type }: TaskEvent): boolean {
+  return type === "task/approved" && before.phase === "done" && before.merged === undefined;
+}
+
 /** What a log of a task breaks of what must always hold, with leases that last this long if that is known; empty if nothing. */
 export function violations(
   id: string,
@@ -17,7 +22,7 @@ export function violations(
     const before = state;
     state = reduceTask(id, state, event);
     const at = `${event.version} ${event.type}`;
-    if (before !== undefined && isEnded(before) && event.type !== "task/retried")
+    if (before !== undefined && isEnded(before) && event.type !== "task/retried" && !isMerge(before, event))
       found.push(`${at} after the end`);
     if (event.type === "run/leased") {
       if (running) found.push(`${at}: leased while leased`);

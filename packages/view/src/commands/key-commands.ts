@@ -87,6 +87,7 @@ export const KEY_COMMANDS = {
   listClose: key("Lists", "list", "Close", ["escape", "q", "ctrl+c"]),
 
   taskApprove: key("Tasks", "pager", "Approve the result, or allow what is asked for", ["a"]),
+  taskMerge: key("Tasks", "pager", "Merge a result that is not merged yet", ["m"]),
   taskReply: key("Tasks", "pager", "Request changes, answer, or send the executor a message", ["r"]),
   taskDiff: key("Tasks", "pager", "Show the result as a diff", ["d"]),
   taskLog: key("Tasks", "pager", "Show the whole log", ["l"]),

@@ -1,6 +1,7 @@
 export { taskLogLine } from "./task-log.ts";
 export {
   hasEnded,
+  isMergeable,
   nextStep,
   roundOf,
   sortedTasks,

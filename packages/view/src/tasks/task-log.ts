@@ -50,7 +50,9 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
     case "task/reviewed":
       return "needs approval";
     case "task/approved":
-      return `approved by ${event.data.by}`;
+      return event.data.merge === undefined
+        ? `approved by ${event.data.by}`
+        : `${event.data.by} has it merged: ${event.data.merge}`;
     case "task/rejected":
       return `${event.data.by} requests changes: ${previewOf(event.data.comments, LINE_LENGTH)}`;
     case "merge/conflict":

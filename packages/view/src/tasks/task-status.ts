@@ -83,11 +83,17 @@ export function usageText({ usage }: Pick<TaskRow, "usage">): string {
   return usage.cost === undefined ? time : `${money(usage.cost)}, ${time}`;
 }
 
+/** Whether a task is done and its result can still be merged. */
+export function isMergeable({ phase, merged, result }: TaskRow): boolean {
+  return phase === "done" && merged === undefined && result?.commit != null;
+}
+
 /** What the user can do about a task now; undefined if nothing has to be done. */
 export function nextStep(task: TaskRow): string | undefined {
   const { number } = task;
   if (task.phase === "approving") return `flint tasks approve ${number}, or flint tasks reject ${number} "…"`;
   if (task.phase === "asking") return `flint tasks answer ${number} "…", or end it with --accept or --fail`;
+  if (isMergeable(task)) return `flint tasks merge ${number} brings the result into the repository`;
   if (task.phase === "failed") return `flint tasks retry ${number}`;
   return undefined;
 }

@@ -1,8 +1,8 @@
-import type { Params, Result, TaskMethod, TaskRow } from "@flint/protocol";
+import { MergeMode, type Params, type Result, type TaskMethod, type TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
-import { statusOf } from "@flint/view/tasks";
-import { numberOption, oneArgument, UsageError } from "../../command-line/command.ts";
+import { isMergeable, statusOf } from "@flint/view/tasks";
+import { choice, numberOption, oneArgument, UsageError } from "../../command-line/command.ts";
 import type { ExitCode } from "../../command-line/exit-codes.ts";
 import { print, printError, printJson } from "../../command-line/output.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
@@ -17,6 +17,7 @@ type Changing = Extract<
   TaskMethod,
   | "task/answer"
   | "task/approve"
+  | "task/merge"
   | "task/reject"
   | "task/suspend"
   | "task/resume"
@@ -48,20 +49,21 @@ async function decide<Name extends Changing>(
   if (values.json === true) return printJson(task);
   const { number, phase } = task;
   // An approved task is ready again: its result has yet to be merged.
+  const isToMerge = method === "task/approve" || method === "task/merge";
   const outcome =
-    method === "task/approve" && phase === "ready"
+    isToMerge && phase === "ready"
       ? `approved\n\nflint tasks watch ${number} shows where the result is.`
       : statusOf(task, Date.now());
   return print(`#${number} ${escapeControls(task.title)}: ${outcome}\n`);
 }
 
 /** `flint tasks approve`: approves exactly what was shown. */
-export function approveTask(given: DecideArguments<{ readonly yes?: boolean | undefined }>): Promise<number> {
+export function approveTask(given: DecideArguments<JudgeFlags>): Promise<number> {
   return decide(given, "task/approve", async (task, client) => {
     const { diff, tree } = await client.call("task/diff", { taskId: task.id });
     // What cannot be approved now is rejected with its status, whatever the answer.
     const isAsked = given.values.yes !== true && task.phase === "approving";
-    if (isAsked && !(await confirmDiff(diff))) {
+    if (isAsked && !(await confirmDiff(diff, "Approve this result?"))) {
       printError(`Not approved. flint tasks reject ${task.number} "COMMENTS" sends it back.`, UNDECIDED);
       return undefined;
     }
@@ -69,8 +71,30 @@ export function approveTask(given: DecideArguments<{ readonly yes?: boolean | un
   });
 }
 
-/** Whether the user approves a diff, which is printed. */
-async function confirmDiff(diff: string): Promise<boolean> {
+interface JudgeFlags {
+  readonly yes?: boolean | undefined;
+}
+
+/** `flint tasks merge`: merges exactly what was shown. */
+export function mergeTask(
+  given: DecideArguments<JudgeFlags & { readonly merge?: string | undefined }>,
+): Promise<number> {
+  const { yes, merge: text } = given.values;
+  const merge = text === undefined ? {} : { merge: choice("merge", text, MergeMode.options) };
+  return decide(given, "task/merge", async (task, client) => {
+    const { diff, tree } = await client.call("task/diff", { taskId: task.id });
+    // As above: what cannot be merged is rejected with the reason.
+    const isAsked = yes !== true && (isMergeable(task) || task.phase === "asking");
+    if (isAsked && !(await confirmDiff(diff, "Merge this result?"))) {
+      printError("Not merged.", UNDECIDED);
+      return undefined;
+    }
+    return { tree, ...merge };
+  });
+}
+
+/** Whether the user agrees to a diff, which is printed. */
+async function confirmDiff(diff: string, question: string): Promise<boolean> {
   if (!isInteractive())
     throw new UsageError(
       "Not running in a terminal. Review the result with flint tasks diff, then run again with --yes.",
@@ -78,7 +102,7 @@ async function confirmDiff(diff: string): Promise<boolean> {
   print(`${escapeControls(diff)}\n`);
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const reply = await lines.question("Approve this result? [y/N] ").finally(() => lines.close());
+  const reply = await lines.question(`${question} [y/N] `).finally(() => lines.close());
   return /^y(es)?$/i.test(reply.trim());
 }
 

@@ -100,6 +100,26 @@ export const tasks: CommandGroup = {
       notes: [TASK],
       run: async (given) => (await import("./decide.ts")).approveTask(given),
     }),
+    merge: command({
+      summary: "Merge a result that is done but not merged",
+      usage: "TASK",
+      flags: {
+        merge: {
+          type: "string",
+          takes: "MODE",
+          values: ["branch", "squash", "rebase", "merge", "pr"],
+          doc: "How: branch, squash, rebase, merge or pr (default: as the task was added, or branch if that was none)",
+        },
+        yes: { type: "boolean", short: "y", doc: "Merge without showing the diff" },
+        ...taskFlags,
+      },
+      examples: ["flint tasks merge 7", "flint tasks merge 7 --merge squash"],
+      notes: [
+        TASK,
+        "For a task that was added with --merge none, or whose merge needs an answer: the branch moved, or no pull request could be opened, for example.",
+      ],
+      run: async (given) => (await import("./decide.ts")).mergeTask(given),
+    }),
     reject: command({
       summary: "Request changes to the result of a task",
       usage: "TASK COMMENTS",

@@ -1,7 +1,7 @@
 import type { TaskAnswer, TaskAsk, TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import type { CommandId } from "@flint/view/commands";
-import { hasEnded } from "@flint/view/tasks";
+import { hasEnded, isMergeable } from "@flint/view/tasks";
 
 /** The keys of a task's page. */
 export type TaskCommand = Extract<CommandId, `task${string}`>;
@@ -53,6 +53,16 @@ function decisions(task: TaskRow): TaskAction[] {
         prompt: "What should change?",
         done: "Sent back to the executor.",
         run: (client, comments) => client.call("task/reject", { taskId, comments }),
+      },
+    ];
+  if (isMergeable(task))
+    return [
+      {
+        kind: "judge",
+        command: "taskMerge",
+        label: "merge",
+        done: "It is being merged.",
+        run: (client, tree) => client.call("task/merge", { taskId, tree }),
       },
     ];
   if (hasEnded(task)) return [];

@@ -214,6 +214,19 @@ test("a command that waits for approval is shown in full", async () => {
   expect(screen()).toContain("a allow once · r decline · x give up");
 });
 
+test("a result that was done without a merge is merged on its diff", async () => {
+  const tasks = new FakeTasks();
+  const done: TaskEventBody = { type: "task/ended", data: { status: "done" } };
+  const id = tasks.add("Fix the parser", [...worked(1, 0), done]);
+  const { screen, keys } = await open(tasks, "/tasks 1");
+  expect(screen()).toContain("m merge");
+  await keys("m");
+  expect(screen()).toContain("Result of task 1");
+  await keys("m");
+  expect(tasks.decided).toEqual([["task/merge", { taskId: id, tree: TREE }]]);
+  expect(screen()).toContain("It is being merged.");
+});
+
 test("a task is suspended at once, cancelled only by pressing the key twice, and then offers to run again", async () => {
   const tasks = new FakeTasks();
   tasks.add("Fix the parser", [asks({})]);
