@@ -30,8 +30,8 @@ export const TASK_FAULTS: readonly Mutation[] = [
     name: "task-merge-unseen",
     promise: "A result is merged later only as it was shown.",
     file: "packages/tasks/src/decide/user-actions.ts",
-    find: "Task ${number} has no commit to merge.`);\n  requireShown(state, tree);",
-    replace: "Task ${number} has no commit to merge.`);",
+    find: "has no commit to merge.`);\n  requireShown(state, tree);",
+    replace: "has no commit to merge.`);",
     tests: USERS,
   },
   {

@@ -60,7 +60,7 @@ describe("the user", () => {
     expect(() => merge(done, HASH("a"), "none", "alice")).toThrow("Choose another mode");
     const requested = after(done, merge(done, HASH("a"), undefined, "alice"));
     expect(requested).toMatchObject({ phase: "ready", step: "merge", mergeAs: "branch" });
-    const running = after(requested, resumedRun(wanted));
+    const running = after(requested, resumedRun(requested));
     const outcome = { kind: "merged", ref: "refs/heads/flint/x", commit: HASH("a") } as const;
     const merged = after(running, afterMerge(running, outcome, context));
     expect(merged).toMatchObject({ phase: "done", merged: { ref: "refs/heads/flint/x" } });
