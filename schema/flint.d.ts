@@ -366,8 +366,6 @@ export interface HookRunItem {
   _meta?: Meta;
 }
 
-export type HostRuleString = string;
-
 export type Id = string;
 
 export type KnownItem =
@@ -455,7 +453,9 @@ export interface NativeSession {
   _meta?: Meta;
 }
 
-export type NetworkPermission = "none" | "all" | { hosts: HostRuleString[]; _meta?: Meta };
+export type NetworkPermission = "none" | "all" | { hosts: string[]; _meta?: Meta };
+
+export type NetworkSetting = "none" | "all" | { hosts: string[]; _meta?: Meta };
 
 export interface NotSaved {
   path?: string;
@@ -771,7 +771,7 @@ export interface TaskSpec {
   merge: MergeMode;
   approvedBy: "user" | "reviewer";
   allow: "sandbox" | "tools";
-  network?: NetworkPermission;
+  network?: NetworkSetting;
   git?: GitMode;
   after: Id[];
   onDependencyFailed: "ask" | "fail" | "continue";
@@ -831,7 +831,7 @@ export interface ThreadSettings {
   cwd: string;
   approvalPolicy: ApprovalPolicy;
   sandboxPolicy: SandboxPolicy;
-  network?: NetworkPermission;
+  network?: NetworkSetting;
   git?: GitMode;
   acceptEdits?: boolean;
   acceptCommands?: boolean;
@@ -1342,7 +1342,7 @@ export interface Methods {
       agent?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
-      network?: NetworkPermission;
+      network?: NetworkSetting;
       git?: GitMode;
       acceptEdits?: boolean;
       acceptCommands?: boolean;
@@ -1387,7 +1387,7 @@ export interface Methods {
       agent?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
-      network?: NetworkPermission;
+      network?: NetworkSetting;
       git?: GitMode;
       acceptEdits?: boolean;
       acceptCommands?: boolean;
@@ -1549,7 +1549,7 @@ export interface Methods {
       agent?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
-      network?: NetworkPermission;
+      network?: NetworkSetting;
       git?: GitMode;
       acceptEdits?: boolean;
       acceptCommands?: boolean;
@@ -1575,7 +1575,7 @@ export interface Methods {
       agent?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
-      network?: NetworkPermission;
+      network?: NetworkSetting;
       git?: GitMode;
       acceptEdits?: boolean;
       acceptCommands?: boolean;
@@ -1800,7 +1800,7 @@ export interface Methods {
       agent?: string;
       cwd?: string;
       approvalPolicy?: ApprovalPolicy;
-      network?: NetworkPermission;
+      network?: NetworkSetting;
       git?: GitMode;
       acceptEdits?: boolean;
       acceptCommands?: boolean;
@@ -2016,7 +2016,7 @@ export interface Methods {
         merge?: MergeMode;
         approvedBy?: "user" | "reviewer";
         allow?: "sandbox" | "tools";
-        network?: NetworkPermission;
+        network?: NetworkSetting;
         git?: GitMode;
         after?: Id[];
         onDependencyFailed?: "ask" | "fail" | "continue";

@@ -7,6 +7,7 @@ export * from "./approval/grant-words.ts";
 export * from "./approval/host-rules.ts";
 export * from "./approval/permission.ts";
 export * from "./approval/policy.ts";
+export * from "./approval/private-addresses.ts";
 export * from "./events.ts";
 export * from "./flint.ts";
 export * from "./harness.ts";

@@ -21,6 +21,7 @@ const PARTS = {
   git: ["git", "--version"],
   sh: ["sh", "-c", "true"],
   curl: ["curl", "--version"],
+  ip: ["ip", "-V"],
   ssh: ["ssh", "-V"],
   sshd: [agentProgram("sshd") ?? "/usr/sbin/sshd", "-V"],
   pip: ["pip", "--version"],

@@ -6,6 +6,7 @@ const HOST_GATE = "packages/host/src/network/host-gate.ts";
 const HOST_GATE_TESTS = ["packages/host/src/network/host-gate.test.ts"];
 const ADDRESSES = "packages/host/src/network/addresses.ts";
 const ADDRESSES_TESTS = ["packages/host/src/network/addresses.test.ts"];
+const HOST_RULES_TESTS = ["packages/protocol/src/approval/host-rules.test.ts"];
 const BROKER = "packages/host/src/sandbox/broker/command-broker.ts";
 const BROKER_TESTS = ["packages/host/src/sandbox/broker/command-broker.test.ts"];
 const CONFINEMENT = "packages/host/src/sandbox/mechanisms/confinement.ts";
@@ -87,6 +88,38 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     find: "if (plain !== address) return isPublicAddress(plain);",
     replace: 'if (plain !== address) return plain !== "";',
     tests: ADDRESSES_TESTS,
+  },
+  {
+    name: "dial-beside-named-addresses",
+    promise: "A host that is named with addresses is reached at no others.",
+    file: "packages/host/src/network/dial.ts",
+    find: "named.length === 0 ? isPublicAddress : (found: string) => isNamedAddress(found, named);",
+    replace: "(found: string) => isPublicAddress(found) || isNamedAddress(found, named);",
+    tests: ["packages/host/src/network/dial.test.ts"],
+  },
+  {
+    name: "named-metadata-address",
+    promise: "A network that is named does not open the metadata address inside of it.",
+    file: "packages/protocol/src/approval/private-addresses.ts",
+    find: "isIn(single, block) && closedReason(single) === undefined;",
+    replace: "isIn(single, block);",
+    tests: HOST_RULES_TESTS,
+  },
+  {
+    name: "address-named-by-agent",
+    promise: "What an agent needs, and what an answer grants, names no addresses.",
+    file: "packages/protocol/src/approval/permission.ts",
+    find: "export const NetworkPermission = networkOf(hostRuleProblem);",
+    replace: "export const NetworkPermission = networkOf(networkRuleProblem);",
+    tests: ["packages/protocol/src/approval/permission.test.ts"],
+  },
+  {
+    name: "task-names-address",
+    promise: "A task opens no private address on the machine of a worker.",
+    file: "packages/tasks/src/fleet/ceiling.ts",
+    find: "rule !== withoutAddresses(rule)",
+    replace: 'rule === ""',
+    tests: ["packages/tasks/src/fleet/ceiling.test.ts"],
   },
   {
     name: "page-own-server",

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { cutMiddle, visibleText } from "@flint/core/text";
 import { readPlainFile } from "@flint/host/files";
 import { pathWithin } from "@flint/host/globs";
-import type { ApprovalPolicy, ThreadSettings, TurnKind } from "@flint/protocol";
+import { type ApprovalPolicy, type ThreadSettings, type TurnKind, withoutAddresses } from "@flint/protocol";
 
 /** The input for the instructions of one turn. */
 export interface InstructionsInput {
@@ -87,7 +87,7 @@ function networkWords({ network, sandboxPolicy, approvalPolicy }: ThreadSettings
   const isClosed = network === "none" || (network === undefined && sandboxPolicy.type === "readOnly");
   if (isClosed || (hosts.length === 0 && approvalPolicy === "never")) return "They have no network.";
   const others = approvalPolicy === "never" ? "is refused" : "waits while the user is asked";
-  const listed = hosts.length === 0 ? "" : ` They may connect to ${hosts.join(", ")}.`;
+  const listed = hosts.length === 0 ? "" : ` They may connect to ${hosts.map(withoutAddresses).join(", ")}.`;
   return `They reach the network only through a proxy.${listed} A connection to another host ${others}.`;
 }
 

@@ -89,7 +89,7 @@ export const SERVER_FLAGS = {
   network: {
     type: "string",
     takes: "HOSTS",
-    doc: "Hosts that commands may connect to without asking, separated by commas (example.org, *.example.org:8443, localhost:3000); none, or all",
+    doc: "Hosts that commands may connect to without asking, separated by commas (example.org, *.example.org:8443, localhost:3000, or with its private address git.corp.example:443=10.1.2.3); none, or all",
   },
   git: {
     type: "string",

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { PolicyRules } from "@flint/core/ports";
-import { hostRuleProblem, type NetworkPermission, type SandboxPolicy } from "@flint/protocol";
+import { type NetworkPermission, networkRuleProblem, type SandboxPolicy } from "@flint/protocol";
 import {
   APPROVAL_NAMES,
   agentId,
@@ -262,7 +262,7 @@ export function networkOf(hosts: string | undefined): NetworkPermission | undefi
   if (hosts === undefined || hosts === "none" || hosts === "all") return hosts;
   const rules = hosts.split(",").map((rule) => rule.trim());
   for (const rule of rules) {
-    const problem = hostRuleProblem(rule);
+    const problem = networkRuleProblem(rule);
     if (problem !== undefined) throw new UsageError(`--network: ${problem}.`);
   }
   return { hosts: rules };

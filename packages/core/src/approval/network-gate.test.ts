@@ -46,6 +46,7 @@ function setUp(
   const refused: string[] = [];
   const gate = new NetworkGate({
     ...{ deniedHosts: ["evil.example"], deniedBy: "p.toml" },
+    addressRules: ["git.corp.example:443=10.2.0.0/16"],
     noteDeclined: (action, reason) => refused.push(`${declinedSubject(action)}: ${reason}`),
     state,
     onLateAnswer: (command, { host }) => late.push(`${command} may reach ${host}`),
@@ -81,6 +82,21 @@ test("asks once per host while connections to it wait, and names the command", a
   ]);
   expect(gate.take("item-npm install")).toEqual([{ ...REGISTRY, allowed: true }]);
   expect(gate.take("item-npm install")).toEqual([]);
+});
+
+test("knows the private addresses that the settings and the policy file name for a host, and for its ports only", () => {
+  const hosts = ["git.corp.example:443=10.1.2.3", "registry.example"];
+  const { gate } = setUp([], [], { network: { hosts } });
+  const of = (host: string, port: number) => gate.addressesOf({ host, port }).map(({ text }) => text);
+  expect(of("git.corp.example", 443)).toEqual(["10.1.2.3", "10.2.0.0/16"]);
+  expect([of("git.corp.example", 22), of("registry.example", 443)]).toEqual([[], []]);
+});
+
+test("connects to a host that is named with its addresses without asking", async () => {
+  const network = { hosts: ["registry.example:443=10.1.2.3"] };
+  const { gate, asked } = setUp(["npm install"], [], { network });
+  expect(await gate.decide(REGISTRY)).toEqual(ALLOWED);
+  expect(asked).toEqual([]);
 });
 
 test("an allow-once answer applies while that command runs, not to the next one", async () => {

@@ -1,5 +1,6 @@
 import {
   type Action,
+  type AddressBlock,
   type Decision,
   type Endpoint,
   formatEndpoint,
@@ -9,6 +10,7 @@ import {
   isKnownItem,
   type NetworkPermission,
   parseHostRule,
+  parseNetworkRule,
   type ThreadItem,
   type ThreadSettings,
   type ThreadState,
@@ -34,6 +36,8 @@ export interface NetworkGateOptions {
   readonly deniedHosts: readonly string[];
   /** Where they are written, for messages. */
   readonly deniedBy: string;
+  /** Rules of the policy file that name the private addresses of hosts. */
+  readonly addressRules?: readonly string[];
   /** Requests approval for the running turn. */
   approve(action: Action): Promise<Decision>;
   /** Called when a host is allowed to a command that has ended without it. */
@@ -82,6 +86,20 @@ export class NetworkGate {
     const decision = await this.#decide(requested, commands);
     this.#note(commands, { host: requested.host, port: requested.port, ...decision });
     return decision;
+  }
+
+  /** The private addresses that the user named for a host, in the settings of the thread or in the policy file. */
+  addressesOf(endpoint: Endpoint): readonly AddressBlock[] {
+    const network = networkOf(this.#options.state().settings);
+    const rules = new HostRules();
+    for (const text of [
+      ...(typeof network === "object" ? network.hosts : []),
+      ...(this.#options.addressRules ?? []),
+    ]) {
+      const rule = parseNetworkRule(text);
+      if (rule.ok) rules.allow(rule.value);
+    }
+    return rules.addressesOf(endpoint);
   }
 
   /** Records a connection that did not come about with the command that wanted it. */

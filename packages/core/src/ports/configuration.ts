@@ -101,4 +101,6 @@ export interface PolicyRules {
   readonly source: string;
   /** Host rules that no command may connect to, whatever else allows them. Absent: none. */
   readonly deniedHosts?: readonly string[];
+  /** Rules that name the private addresses of hosts. What may connect to these hosts is judged for itself. Absent: none. */
+  readonly addressRules?: readonly string[];
 }

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Endpoint, Permission, SandboxPolicy, SandboxState } from "@flint/protocol";
+import type { AddressBlock, Endpoint, Permission, SandboxPolicy, SandboxState } from "@flint/protocol";
 
 /** A connection that a command wants. */
 export interface ConnectionAttempt extends Endpoint {
@@ -27,6 +27,8 @@ export interface SandboxScope {
    * a proxy that holds each connection until then. Never rejects.
    */
   decide?(connection: ConnectionAttempt): Promise<ConnectionDecision>;
+  /** The private addresses that the user named for a host, which it is then reached at only. Absent: none. */
+  addressesOf?(endpoint: Endpoint): readonly AddressBlock[];
   /** Called with each connection that was refused or failed, for any reason. */
   onFailedConnection?(connection: FailedConnection): void;
   /** Set if they have a git directory of their own in place of the workspace's. */

@@ -87,10 +87,10 @@ export class LiveThread {
     this.log = log;
     this.clientIds = new ClientIds(() => log.state, history);
     this.#clock = clock;
-    const { deniedHosts = [], source: deniedBy = "" } = options.policyRules ?? {};
+    const { deniedHosts = [], addressRules = [], source: deniedBy = "" } = options.policyRules ?? {};
     this.#deniedHosts = deniedHosts;
     this.#network = new NetworkGate({
-      ...{ deniedHosts, deniedBy },
+      ...{ deniedHosts, deniedBy, addressRules },
       state: () => log.current(),
       approve: (action) => this.turns.approve(action),
       onLateAnswer: (command, connection) => void this.turns.reportLateAnswer(command, connection),
@@ -142,6 +142,7 @@ export class LiveThread {
     const scope = (): SandboxScope => ({
       id,
       decide: (connection) => this.#network.decide(connection),
+      addressesOf: (endpoint) => this.#network.addressesOf(endpoint),
       onFailedConnection: (connection) => this.#network.onFailed(connection),
       privateGit: (log.state.settings.git ?? "ask") !== "off",
     });

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import { networkInterfaces } from "node:os";
-import { lazy } from "@flint/protocol";
+import { type AddressBlock, isAddressIn, lazy } from "@flint/protocol";
 import { isServerPort } from "../sandbox/sockets.ts";
 
 /** Networks that are not the public internet, with the wire servers of clouds, which look as if they were. */
@@ -66,6 +66,11 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
+/** Whether an address is one that the user named. */
+export function isNamedAddress(address: string, named: readonly AddressBlock[]): boolean {
+  return named.some((block) => isAddressIn(unembedded(address), block));
+}
+
 /** Whether one of the addresses with this port is a Flint server of this machine, to which a client acts as the user. */
 export async function isOwnServer(
   addresses: readonly string[],
@@ -99,7 +104,7 @@ function blockList(
 }
 
 /** The IPv4 address that an IPv6 address stands for; any other is returned as it is. */
-function unembedded(address: string): string {
+export function unembedded(address: string): string {
   const isEmbedded = isIP(address) === 6 && lists().embedding.check(address, "ipv6");
   return isEmbedded ? lastFourBytes(address) : address;
 }

@@ -1,4 +1,5 @@
 import { createServer, type Socket } from "node:net";
+import { parseNetworkRule } from "@flint/protocol";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { announcePort } from "../sandbox/sockets.ts";
 import { Dialer } from "./dial.ts";
@@ -71,9 +72,20 @@ describe("dialling", () => {
     expect(seen).toEqual(["a.example", [["93.184.216.34"], 443]]);
   });
 
-  test.each([["127.0.0.1"], ["169.254.169.254"], ["::1"], ["192.168.0.1"]])(
-    "refuses a name that resolves to %s",
-    async (address) => {
+  const METADATA = "metadata service of a cloud, which no rule opens";
+
+  test.each([
+    ["127.0.0.1", "the rule localhost:80"],
+    ["::ffff:127.0.0.1", "the rule localhost:80"],
+    ["::1", "the rule localhost:80"],
+    ["169.254.169.254", METADATA],
+    ["fd00:ec2::254", METADATA],
+    ["100.100.100.200", METADATA],
+    ["192.168.0.1", "only the user can allow it (--network rebound.example:80=192.168.0.1)"],
+    ["::ffff:a00:1", "only the user can allow it (--network rebound.example:80=10.0.0.1)"],
+  ])(
+    "refuses a name that resolves to %s, and names the rule that would open it, if any",
+    async (address, way) => {
       const dialer = new Dialer({
         resolve: async () => [address],
         connect: () => {
@@ -83,10 +95,52 @@ describe("dialling", () => {
       expect(await dialer.dial({ host: "rebound.example", port: 80 })).toMatchObject({
         ok: false,
         code: "private-address",
-        reason: expect.stringContaining("localhost:80"),
+        reason: expect.stringContaining(way),
       });
     },
   );
+
+  /** Dials a host that has these addresses, of which the user named those of the rules. */
+  async function dialNamed(resolved: readonly string[], ...texts: string[]) {
+    const { connect } = await import("node:net");
+    const port = await localServer();
+    const dialled: unknown[] = [];
+    const dialer = new Dialer({
+      resolve: async () => resolved,
+      connect: (addresses) => {
+        dialled.push(addresses);
+        return connect(port, "127.0.0.1");
+      },
+    });
+    const named = texts.flatMap((text) => {
+      const rule = parseNetworkRule(`git.corp.example=${text}`);
+      return rule.ok ? (rule.value.addresses ?? []) : [];
+    });
+    const found = await dialer.dial({ host: "git.corp.example", port: 443 }, named);
+    if (found.ok) await textOf(found.socket);
+    return { found, dialled };
+  }
+
+  test("reaches a host at those of its private addresses that the user named, and no others", async () => {
+    const one = await dialNamed(["10.1.2.3", "10.1.2.4", "93.184.216.34", "127.0.0.1"], "10.1.2.3");
+    expect([one.found.ok, one.dialled]).toEqual([true, [["10.1.2.3"]]]);
+    const network = await dialNamed(["::ffff:10.200.0.1"], "192.168.1.0/24", "10.0.0.0/8");
+    expect([network.found.ok, network.dialled]).toEqual([true, [["::ffff:10.200.0.1"]]]);
+    const six = await dialNamed(["fd12::9"], "fd12::/32");
+    expect([six.found.ok, six.dialled]).toEqual([true, [["fd12::9"]]]);
+  });
+
+  test.each([
+    [["192.168.7.7"], "10.0.0.0/8", "named for it (10.0.0.0/8); only the user can allow it (--network git"],
+    [["93.184.216.34"], "10.0.0.0/8", "93.184.216.34, which is not among the addresses named for it"],
+    [["127.0.0.1"], "10.0.0.0/8", "the user's own machine"],
+    [["100.100.100.200"], "100.64.0.0/10", "metadata service"],
+    [["fd00:ec2::254"], "fc00::/7", "metadata service"],
+  ])("refuses a named host that resolves to %s, with the reason", async (resolved, text, reason) => {
+    const { found, dialled } = await dialNamed(resolved, text);
+    expect(found).toMatchObject({ code: "private-address", reason: expect.stringContaining(reason) });
+    expect(dialled).toEqual([]);
+  });
 
   test("reaches a port of this machine that was named exactly, without resolving anything", async () => {
     const port = await localServer();

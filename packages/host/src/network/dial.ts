@@ -1,8 +1,14 @@
 import { lookup } from "node:dns/promises";
 import { connect, isIP, type Socket } from "node:net";
-import { type Endpoint, errorMessage, formatEndpoint } from "@flint/protocol";
+import {
+  type AddressBlock,
+  closedAddressReason,
+  type Endpoint,
+  errorMessage,
+  formatEndpoint,
+} from "@flint/protocol";
 import { isServerPort } from "../sandbox/sockets.ts";
-import { isOwnServer, isPublicAddress, machineAddresses } from "./addresses.ts";
+import { isNamedAddress, isOwnServer, isPublicAddress, machineAddresses, unembedded } from "./addresses.ts";
 
 /** Finds the addresses of a host. Rejects if there are none. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -48,8 +54,11 @@ export class Dialer {
     this.#timeoutMs = options.timeoutMs ?? CONNECT_TIMEOUT_MS;
   }
 
-  /** Resolves once connected. The caller owns the socket, and has to listen for its errors at once. */
-  async dial({ host, port }: Endpoint): Promise<Dialled> {
+  /**
+   * Resolves once connected, at a public address, or at one of those that the user named, if any are. The caller owns the
+   * socket, and has to listen for its errors at once.
+   */
+  async dial({ host, port }: Endpoint, named: readonly AddressBlock[] = []): Promise<Dialled> {
     // The user named exactly this port of the own machine; nothing else leads to a loopback address.
     if (host === "localhost") return this.#openOwn({ host, port });
     const resolved = await this.#lookup(host).then(
@@ -58,11 +67,11 @@ export class Dialer {
     );
     if (resolved.length === 0)
       return { ok: false, code: "unresolved", reason: `the host ${host} was not found` };
-    const addresses = resolved.filter(isPublicAddress);
+    const mayReach = named.length === 0 ? isPublicAddress : (found: string) => isNamedAddress(found, named);
+    const addresses = resolved.filter(mayReach);
     if (await isOwnServer(addresses, port, this.#ownAddresses())) return OWN_SERVER;
     if (addresses.length > 0) return this.#open(addresses, { host, port });
-    const reason = `${host} has only private addresses, which no rule for a name opens; for a service on your machine allow localhost:${port}`;
-    return { ok: false, code: "private-address", reason };
+    return { ok: false, code: "private-address", reason: refusedAddress({ host, port }, resolved, named) };
   }
 
   /** A port of the own machine, unless a client of it could approve what its own command asks for. */
@@ -124,6 +133,24 @@ const OWN_SERVER: Dialled = {
   ...{ ok: false, code: "own-server" },
   reason: "a server of Flint listens there, which no command may connect to",
 };
+
+/** Why none of the addresses of a host may be reached, and the rule that would open them, if there is one. */
+function refusedAddress(
+  { host, port }: Endpoint,
+  resolved: readonly string[],
+  named: readonly AddressBlock[],
+): string {
+  const plain = resolved.map(unembedded);
+  const openable = plain.find((address) => closedAddressReason(address, port) === undefined);
+  const [address = ""] = openable === undefined ? plain : [openable];
+  const blocks = named.map(({ text }) => text).join(", ");
+  const elsewhere = `which is not among the addresses named for it (${blocks})`;
+  if (isPublicAddress(address)) return `${host} resolves to ${address}, ${elsewhere}`;
+  const closed = closedAddressReason(address, port);
+  if (closed !== undefined) return `${host} resolves to ${address}, which is ${closed}`;
+  const what = named.length === 0 ? "a private address" : elsewhere;
+  return `${host} resolves to ${address}, ${what}; only the user can allow it (--network ${formatEndpoint({ host, port })}=${address})`;
+}
 
 /** As every program of the user resolves names, with the files of the system. */
 async function systemResolve(host: string): Promise<string[]> {

@@ -1,6 +1,13 @@
 import { setMaxListeners } from "node:events";
 import type { Clock } from "@flint/core/ports";
-import { allowsEndpoint, type Endpoint, formatEndpoint, type HostRule, HostRules } from "@flint/protocol";
+import {
+  type AddressBlock,
+  allowsEndpoint,
+  type Endpoint,
+  formatEndpoint,
+  type HostRule,
+  HostRules,
+} from "@flint/protocol";
 
 /** A connection that a command wants. */
 export interface ConnectionRequest extends Endpoint {
@@ -48,6 +55,8 @@ export interface HostGateOptions {
   readonly deny?: readonly HostRule[];
   /** Without it, what no rule allows is refused at once. */
   readonly ask?: AskUser;
+  /** The private addresses that the user named for a host; none if absent. */
+  readonly addressesOf?: (endpoint: Endpoint) => readonly AddressBlock[];
   /** How long a connection waits for an answer. */
   readonly holdMs?: number;
   /** Called when a connection begins to wait. */
@@ -106,6 +115,16 @@ export class HostGate {
   /** Whether a deny rule names an endpoint. */
   denies(endpoint: Endpoint): boolean {
     return this.#rules.judge(endpoint) === "deny";
+  }
+
+  /** The private addresses that were named for what a connection leads to. If there are any, it may lead nowhere else. */
+  addressesOf(request: ConnectionRequest): readonly AddressBlock[] {
+    const own = request.command === undefined ? undefined : this.#commands.get(request.command);
+    return [
+      ...(this.#options.addressesOf?.(request) ?? []),
+      ...this.#rules.addressesOf(request),
+      ...(own?.rules.addressesOf(request) ?? []),
+    ];
   }
 
   /** Starts a command with hosts that it alone may reach, and hosts that it is refused without a question. */

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Clock, SandboxScope } from "@flint/core/ports";
+import type { Endpoint } from "@flint/protocol";
 import { replacePrivateFile } from "../files/private-file.ts";
 import type { ConnectionEvent, RefusedHost } from "./connection-log.ts";
 import type { ConnectionRequest } from "./host-gate.ts";
@@ -105,7 +106,8 @@ export class NetworkScopes {
         ...{ host, port, ...itemOf(command), allowed: outcome === "failed", reason },
       });
     };
-    return new ThreadNetwork({ tools, programs, ask, onEvent, clock: this.#options.clock });
+    const addressesOf = (endpoint: Endpoint) => scope.addressesOf?.(endpoint) ?? [];
+    return new ThreadNetwork({ tools, programs, ask, addressesOf, onEvent, clock: this.#options.clock });
   }
 
   async #writeFilter(): Promise<string | undefined> {

@@ -8,7 +8,13 @@ import {
 } from "node:http";
 import type { Server as Listener, Socket } from "node:net";
 import type { Clock } from "@flint/core/ports";
-import { type Endpoint, formatEndpoint, parseAuthority, parseHttpUrl } from "@flint/protocol";
+import {
+  type AddressBlock,
+  type Endpoint,
+  formatEndpoint,
+  parseAuthority,
+  parseHttpUrl,
+} from "@flint/protocol";
 import type { ConnectionEvent, ProxyError } from "./connection-log.ts";
 import type { Dialer } from "./dial.ts";
 import type { ConnectionRequest, Decision } from "./host-gate.ts";
@@ -20,6 +26,8 @@ export interface ProxyOptions {
   readonly dialer: Dialer;
   /** Decides about each connection, and about each request of plain HTTP. */
   decide(request: ConnectionRequest): Promise<Decision>;
+  /** The private addresses that the user named for a connection that is allowed; none if absent. */
+  addressesOf?(request: ConnectionRequest): readonly AddressBlock[];
   /** The command that a token was made for; undefined if it is forged or its command has ended. */
   commandOf(token: string): string | undefined;
   onEvent(event: ConnectionEvent): void;
@@ -146,7 +154,7 @@ export class FilteringProxy {
     const decision = await this.#options.decide(asked).catch(() => UNDECIDED);
     if (decision.outcome === "deny") return this.#refuse(asked, { status: 403, ...decision });
     if (this.#isDisposed) return { ok: false, ...UNREACHABLE };
-    const dialled = await this.#options.dialer.dial(endpoint);
+    const dialled = await this.#options.dialer.dial(endpoint, this.#options.addressesOf?.(asked));
     if (!dialled.ok) {
       const isRefused = dialled.code === "private-address" || dialled.code === "own-server";
       return this.#refuse(asked, { status: isRefused ? 403 : 502, ...dialled }, !isRefused);

@@ -81,6 +81,36 @@ describe("a command in the namespace", () => {
     expect(network.refusedTo({ command: "b", ...window })).toMatchObject([{ port: 80 }]);
   });
 
+  test("reaches a private host at the addresses that the user named, and gets the rule for others", async () => {
+    const { fixture, network } = await thread({
+      allow: ["inside.one.example=10.0.0.0/24", "inside.two.example=10.9.0.0/16", "inside.three.example"],
+    });
+    const fetch = (host: string) => fixture.run(`curl -sS http://${host}/`, { id: host });
+    const startedAt = Date.now();
+    expect((await fetch("inside.one.example")).stdout).toBe("this is inside.one.example\n");
+    expect((await fetch("inside.two.example")).stdout).toContain(
+      "inside.two.example resolves to 10.0.0.1, which is not among the addresses named for it (10.9.0.0/16)",
+    );
+    expect((await fetch("inside.three.example")).stdout).toContain(
+      "inside.three.example resolves to 10.0.0.1, a private address; only the user can allow it (--network inside.three.example:80=10.0.0.1)",
+    );
+    const window = { command: "inside.three.example", startedAt, endedAt: Date.now() };
+    expect(network.refusedTo(window)).toMatchObject([
+      {
+        code: "private-address",
+        reason: expect.stringContaining("--network inside.three.example:80=10.0.0.1"),
+      },
+    ]);
+  });
+
+  test("alone reaches the private addresses that are named in its own hosts", async () => {
+    const { fixture } = await thread({ allow: ["inside.example"] });
+    const fetch = "curl -sS http://inside.example/";
+    const named = await fixture.run(fetch, { hosts: ["inside.example=10.0.0.1"] });
+    expect(named.stdout).toBe("this is inside.example\n");
+    expect((await fixture.run(fetch)).stdout).toContain("resolves to 10.0.0.1, a private address");
+  });
+
   test("waits while the user is asked once, and then continues", async () => {
     const { ask, questions, answers } = user();
     const { fixture, events } = await thread({ ask });

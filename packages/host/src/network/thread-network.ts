@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, SYSTEM_CLOCK } from "@flint/core/ports";
-import { FlintError, formatEndpoint, type HostRule, parseHostRule } from "@flint/protocol";
+import { FlintError, formatEndpoint, type HostRule, parseNetworkRule } from "@flint/protocol";
 import {
   type CommandWindow,
   type ConnectionEvent,
@@ -8,7 +8,13 @@ import {
   type RefusedHost,
 } from "./connection-log.ts";
 import { Dialer, type DialOptions } from "./dial.ts";
-import { type AskUser, HostGate, type NetworkAnswer, type NetworkQuestion } from "./host-gate.ts";
+import {
+  type AskUser,
+  HostGate,
+  type HostGateOptions,
+  type NetworkAnswer,
+  type NetworkQuestion,
+} from "./host-gate.ts";
 import { innerKey, type NamespaceTools, NetworkNamespace } from "./namespace.ts";
 import type { NodePrograms } from "./node-programs.ts";
 import { PortRelays, relayAddresses } from "./port-relays.ts";
@@ -25,6 +31,8 @@ export interface ThreadNetworkOptions {
   readonly deny?: readonly string[];
   /** Asks the user about other hosts; without it they are refused. */
   readonly ask?: AskUser;
+  /** The private addresses that the user named for a host. */
+  readonly addressesOf?: HostGateOptions["addressesOf"];
   /** Called for each connection that is held, allowed, refused or fails. */
   readonly onEvent?: (event: ConnectionEvent) => void;
   readonly clock?: Clock;
@@ -83,7 +91,7 @@ export class ThreadNetwork {
 
   /** Throws `invalidParams` for a rule that is not one. */
   constructor(options: ThreadNetworkOptions) {
-    const { ask, holdMs } = options;
+    const { ask, holdMs, addressesOf } = options;
     const allow = (options.allow ?? []).map(ruleOf);
     this.#options = options;
     this.#clock = options.clock ?? SYSTEM_CLOCK;
@@ -94,6 +102,7 @@ export class ThreadNetwork {
       deny: (options.deny ?? []).map(ruleOf),
       ...(ask === undefined ? {} : { ask: (question) => this.#ask(ask, question) }),
       ...(holdMs === undefined ? {} : { holdMs }),
+      ...(addressesOf === undefined ? {} : { addressesOf }),
       onHeld: (request) => this.#report({ at: this.#clock.now(), ...request, outcome: "held" }),
     });
     for (const port of this.#portsOf(allow)) this.#ports.add(port);
@@ -186,6 +195,7 @@ export class ThreadNetwork {
     const proxy = new FilteringProxy({
       ...reporting,
       decide: (request) => this.#gate.decide(request),
+      addressesOf: (request) => this.#gate.addressesOf(request),
       commandOf: (token) => tokens.get(token),
       ...(limits === undefined ? {} : { limits }),
     });
@@ -244,7 +254,7 @@ function ended(when: string): FlintError {
 }
 
 function ruleOf(text: string): HostRule {
-  const parsed = parseHostRule(text);
+  const parsed = parseNetworkRule(text);
   if (!parsed.ok) throw new FlintError("invalidParams", parsed.reason, { rule: text });
   return parsed.value;
 }

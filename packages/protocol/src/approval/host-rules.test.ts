@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { HostRules, parseAuthority, parseHostRule, parseHttpUrl } from "./host-rules.ts";
+import {
+  HostRules,
+  hostRulesOverlap,
+  parseAuthority,
+  parseHostRule,
+  parseHttpUrl,
+  parseNetworkRule,
+  withoutAddresses,
+} from "./host-rules.ts";
+import { closedAddressReason, isAddressIn, parsePrivateBlock } from "./private-addresses.ts";
 
 /** Rules from text, as they would come from the command line. */
 function rulesOf(allow: readonly string[], deny: readonly string[] = []): HostRules {
@@ -10,7 +19,7 @@ function rulesOf(allow: readonly string[], deny: readonly string[] = []): HostRu
 }
 
 function ruleOf(text: string) {
-  const parsed = parseHostRule(text);
+  const parsed = parseNetworkRule(text);
   if (!parsed.ok) throw new Error(parsed.reason);
   return parsed.value;
 }
@@ -100,6 +109,146 @@ describe("rules", () => {
   test("of a port of the user's machine cover that port only", () => {
     const rules = rulesOf(["localhost:3000"]);
     expect([judge(rules, "localhost:3000"), judge(rules, "localhost:3001")]).toEqual(["allow", "unknown"]);
+  });
+});
+
+describe("rules with addresses", () => {
+  test.each([
+    ["Git.Corp.Example:443=10.1.2.3", { host: "git.corp.example", port: 443 }],
+    ["db.corp.example:5432=10.0.0.0/8", { host: "db.corp.example", port: 5432 }],
+    ["intranet=172.16.0.0/12", { host: "intranet" }],
+    ["a.example=192.168.1.0/24", { host: "a.example" }],
+    ["a.example=100.64.0.0/10", { host: "a.example" }],
+    ["a.example=fd12:3456::/32", { host: "a.example" }],
+    ["a.example=FD12::1", { host: "a.example" }],
+    ["a.example=fd00:0:0:0:0:0:0:1", { host: "a.example" }],
+  ])("accept %s", (text, rule) => {
+    const parsed = parseNetworkRule(text);
+    const addresses = { text: text.slice(text.indexOf("=") + 1) };
+    expect(parsed.ok ? parsed.value : parsed.reason).toMatchObject({ ...rule, isWildcard: false, addresses });
+  });
+
+  test.each([
+    ["*.corp.example=10.0.0.0/8", "name it in full"],
+    ["*=10.0.0.0/8", "stands for every host"],
+    ["10.1.2.3=10.1.2.3", "IP address is not accepted"],
+    ["0x0a010203:443=10.1.2.3", "IP address is not accepted"],
+    ["git.corp.example.:443=10.1.2.3", "not the name of a host"],
+    ["bücher.example=10.1.2.3", "xn--"],
+    ["localhost:3000=10.1.2.3", "localhost:PORT has no address"],
+    ["git.corp.example:0=10.1.2.3", "port must be"],
+    ["=10.1.2.3", "host is missing"],
+    ["git.corp.example=", "not an address"],
+    ["git.corp.example=10.1.2.3=10.1.2.4", "not an address"],
+    ["git.corp.example=10.1.2.3:443", "not an address"],
+    ["git.corp.example= 10.1.2.3", "not an address"],
+    ["git.corp.example=other.example", "not an address"],
+    ["git.corp.example=10.1.2", "not an address"],
+    ["git.corp.example=010.1.2.3", "not an address"],
+    ["git.corp.example=0x0a.1.2.3", "not an address"],
+    ["git.corp.example=167838211", "not an address"],
+    ["git.corp.example=10.1.2.256", "not an address"],
+    ["git.corp.example=10.0.0.0/33", "not an address"],
+    ["git.corp.example=10.0.0.0/08", "not an address"],
+    ["git.corp.example=10.0.0.0/", "not an address"],
+    ["git.corp.example=[fd12::1]", "not an address"],
+    ["git.corp.example=fd12::1%eth0", "not an address"],
+    ["git.corp.example=fd12:::1", "not an address"],
+    ["git.corp.example=fd12::1::2", "not an address"],
+    ["git.corp.example=fd12:1:2:3:4:5:6:7:8", "not an address"],
+    ["git.corp.example=fd12::12345", "not an address"],
+    ["git.corp.example=::ffff:10.1.2.3", "not an address"],
+    ["git.corp.example=::ffff:a01:203", "as an IPv4 address"],
+    ["git.corp.example=64:ff9b::a01:203", "not in a private network"],
+    ["git.corp.example=10.1.2.3/8", "has bits after its first 8"],
+    ["git.corp.example=10.0.0.0/7", "not in a private network"],
+    ["git.corp.example=0.0.0.0/0", "not in a private network"],
+    ["git.corp.example=::/0", "not in a private network"],
+    ["git.corp.example=93.184.216.34", "name the host alone"],
+    ["git.corp.example=2606:4700::1111", "name the host alone"],
+    ["git.corp.example=127.0.0.1", "the rule localhost:3000"],
+    ["git.corp.example=127.0.0.0/8", "the rule localhost:3000"],
+    ["git.corp.example=0.0.0.0", "the rule localhost:3000"],
+    ["git.corp.example=::1", "the rule localhost:3000"],
+    ["git.corp.example=169.254.169.254", "metadata service"],
+    ["git.corp.example=169.254.0.0/16", "metadata service"],
+    ["git.corp.example=fe80::1", "metadata service"],
+    ["git.corp.example=fd00:ec2::254", "metadata service"],
+    ["git.corp.example=fd00:0ec2:0::0254", "metadata service"],
+    ["git.corp.example=100.100.100.200", "metadata service"],
+    ["git.corp.example=168.63.129.16", "metadata service"],
+    ["git.corp.example=224.0.0.1", "multicast"],
+    ["git.corp.example=ff02::1", "multicast"],
+  ])("are rejected like %s", (text, reason) => {
+    const parsed = parseNetworkRule(text);
+    expect(parsed.ok ? parsed.value : parsed.reason).toContain(reason);
+    expect(parsed.ok ? "" : parsed.reason).toMatch(/ is not a host rule: /);
+  });
+
+  test("are never read where only a host may be named", () => {
+    const parsed = parseHostRule("git.corp.example:443=10.1.2.3");
+    expect(parsed.ok ? parsed.value : parsed.reason).toContain("only the user can name addresses");
+    expect(parseAuthority("git.corp.example=10.1.2.3:443")).toMatchObject({ ok: false });
+  });
+
+  test("name the addresses of exactly their host and ports", () => {
+    const rules = rulesOf([
+      "a.corp.example:443=10.1.2.3",
+      "a.corp.example:443=10.2.0.0/16",
+      "*.corp.example",
+      "b.corp.example",
+    ]);
+    const of = (host: string, port: number) => rules.addressesOf({ host, port }).map(({ text }) => text);
+    expect(of("a.corp.example", 443)).toEqual(["10.1.2.3", "10.2.0.0/16"]);
+    expect([of("a.corp.example", 80), of("b.corp.example", 443), of("x.a.corp.example", 443)]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+    expect(judge(rules, "a.corp.example:443")).toBe("allow");
+    const denied = rulesOf(["a.corp.example:443=10.1.2.3"], ["*.corp.example"]);
+    expect(judge(denied, "a.corp.example:443")).toBe("deny");
+  });
+
+  test("overlap with rules about the same host", () => {
+    expect(hostRulesOverlap("git.corp.example", "git.corp.example:443=10.1.2.3")).toBe(true);
+    expect(hostRulesOverlap("*.corp.example", "git.corp.example=10.1.2.3")).toBe(true);
+    expect(hostRulesOverlap("db.corp.example", "git.corp.example=10.1.2.3")).toBe(false);
+    expect(withoutAddresses("git.corp.example:443=10.1.2.3")).toBe("git.corp.example:443");
+  });
+});
+
+describe("addresses", () => {
+  const isIn = (address: string, text: string) => {
+    const block = parsePrivateBlock(text);
+    return block.ok ? isAddressIn(address, block.value) : block.reason;
+  };
+
+  test.each([
+    ["10.1.2.3", "10.1.2.3", true],
+    ["10.1.2.4", "10.1.2.3", false],
+    ["10.255.0.1", "10.0.0.0/8", true],
+    ["11.0.0.1", "10.0.0.0/8", false],
+    ["192.168.1.128", "192.168.1.0/25", false],
+    ["192.168.1.127", "192.168.1.0/25", true],
+    ["fd12:3456:0:1::9", "fd12:3456::/32", true],
+    ["fd12:3457::9", "fd12:3456::/32", false],
+    ["10.1.2.3", "fd12:3456::/32", false],
+    ["fd12:3456::1%eth0", "fd12:3456::/32", false],
+    ["100.64.1.1", "100.64.0.0/10", true],
+    ["100.100.100.200", "100.64.0.0/10", false],
+    ["fd00:ec2::254", "fc00::/7", false],
+    ["fd20:ce::254", "fc00::/7", false],
+    ["name.example", "10.0.0.0/8", false],
+  ])("%s in %s: %s", (address, text, expected) => {
+    expect(isIn(address, text)).toBe(expected);
+  });
+
+  test("that no rule opens have a reason, and the rule for a port of the user's machine", () => {
+    expect(closedAddressReason("10.1.2.3", 443)).toBeUndefined();
+    expect(closedAddressReason("127.0.0.1", 5432)).toContain("localhost:5432");
+    expect(closedAddressReason("fe80::1%eth0", 443)).toBe("not an address");
+    expect(closedAddressReason("192.0.2.1", 443)).toContain("reserved");
   });
 });
 

@@ -1,3 +1,5 @@
+import { type AddressBlock, type Parsed, parsePrivateBlock } from "./private-addresses.ts";
+
 /** A host and a port, as a program asked for them: lower case, checked, never an address. */
 export interface Endpoint {
   readonly host: string;
@@ -11,12 +13,9 @@ export interface HostRule {
   readonly isWildcard: boolean;
   /** Undefined if the rule names no port. */
   readonly port?: number;
+  /** The private addresses that the host may have. Undefined: it is reached at public addresses only. */
+  readonly addresses?: AddressBlock;
 }
-
-/** A value, or the reason why the input is not one. */
-export type Parsed<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly reason: string };
 
 /** The verdict of a list of rules on an endpoint. */
 export type HostDecision = "allow" | "deny" | "unknown";
@@ -39,6 +38,7 @@ export function parseHostRule(text: string): Parsed<HostRule> {
     reason: `${shown} is not a host rule: ${reason}`,
   });
   if (/^\*(?::[0-9]*)?$/.test(text)) return refuse("it stands for every host; --network all allows any host");
+  if (text.includes("=")) return refuse("only the user can name addresses, with --network or in a file");
   const isWildcard = text.startsWith("*.");
   const [name = "", port, ...more] = (isWildcard ? text.slice(2) : text).split(":");
   if (more.length > 0 || text.includes("/"))
@@ -52,6 +52,32 @@ export function parseHostRule(text: string): Parsed<HostRule> {
   if (rule.host === "localhost" && rule.port === undefined)
     return refuse("a service on your machine needs its port, as in localhost:3000");
   return { ok: true, value: rule };
+}
+
+/**
+ * Parses a rule as the user writes it: a host rule, or `HOST[:PORT]=ADDRESS` for a host that may have this private address, or
+ * one of this network. Nothing that a model, an agent or a program wrote may be read with it.
+ */
+export function parseNetworkRule(text: string): Parsed<HostRule> {
+  const at = text.indexOf("=");
+  if (at < 0) return parseHostRule(text);
+  const refuse = (reason: string): Parsed<HostRule> => ({
+    ok: false,
+    reason: `${JSON.stringify(text)} is not a host rule: ${reason}`,
+  });
+  const rule = parseHostRule(text.slice(0, at));
+  if (!rule.ok) return rule;
+  if (rule.value.isWildcard) return refuse("addresses belong to one host, so name it in full");
+  if (rule.value.host === "localhost") return refuse("localhost:PORT has no address");
+  const addresses = parsePrivateBlock(text.slice(at + 1));
+  return addresses.ok
+    ? { ok: true, value: { ...rule.value, addresses: addresses.value } }
+    : refuse(addresses.reason);
+}
+
+/** The host and port of a rule, without the addresses that it may name. */
+export function withoutAddresses(rule: string): string {
+  return rule.split("=")[0] ?? rule;
 }
 
 /** Parses the target of a CONNECT request, which always names a port. */
@@ -101,6 +127,12 @@ export class HostRules {
     if (this.#deny.some((rule) => matchesHost(rule, endpoint.host) && covers(rule))) return "deny";
     return this.#allow.some((rule) => allowsEndpoint(rule, endpoint)) ? "allow" : "unknown";
   }
+
+  /** The private addresses that the rules name for an endpoint. If there are any, it is reached at no other address. */
+  addressesOf(endpoint: Endpoint): readonly AddressBlock[] {
+    const named = this.#allow.filter((rule) => allowsEndpoint(rule, endpoint));
+    return named.flatMap(({ addresses }) => addresses ?? []);
+  }
 }
 
 /** Whether an allow rule covers an endpoint; without a port it covers the ports of the web only. */
@@ -108,7 +140,10 @@ export function allowsEndpoint(rule: HostRule, { host, port }: Endpoint): boolea
   return coversPort(rule, port) && matchesHost(rule, host);
 }
 
-/** Whether an allow rule covers everything that another one covers. What is not a rule covers nothing. */
+/**
+ * Whether an allow rule covers everything that another one covers. What is not a rule covers nothing, and neither does one
+ * that names addresses: it opens only these.
+ */
 export function hostRuleContains(rule: string, other: string): boolean {
   const [outer, inner] = [parseHostRule(rule), parseHostRule(other)];
   if (!outer.ok || !inner.ok) return false;
@@ -122,7 +157,7 @@ export function hostRuleContains(rule: string, other: string): boolean {
 
 /** Whether any host matches both rules, whatever the ports. */
 export function hostRulesOverlap(left: string, right: string): boolean {
-  const [one, other] = [parseHostRule(left), parseHostRule(right)];
+  const [one, other] = [parseNetworkRule(left), parseNetworkRule(right)];
   if (!one.ok || !other.ok) return false;
   const isIn = (rule: HostRule, { host, isWildcard }: HostRule) =>
     matchesHost(rule, host) || (isWildcard && rule.isWildcard && rule.host === host);

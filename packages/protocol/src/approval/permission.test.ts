@@ -1,9 +1,12 @@
 import { expect, test } from "vitest";
 import { formatEndpoint } from "./host-rules.ts";
 import {
+  describeHostRule,
   describePermission,
   hostRuleCovers,
   hostRuleProblem,
+  NetworkSetting,
+  networkRuleProblem,
   Permission,
   permissionCovers,
   permissionsOverlap,
@@ -14,6 +17,25 @@ test("accepts hosts that are host rules, and explains what is wrong with others"
   expect(parse("example.org", "*.example.org:8443", "localhost:3000").success).toBe(true);
   expect(parse("*").error?.issues[0]?.message).toContain("stands for every host");
   expect(hostRuleProblem("127.0.0.1")).toContain("IP address");
+});
+
+test("names addresses in what the user allows, and never in what an action needs or a grant gives", () => {
+  const rule = "git.corp.example:443=10.1.2.3";
+  expect(NetworkSetting.safeParse({ hosts: [rule] }).success).toBe(true);
+  expect(networkRuleProblem(rule)).toBeUndefined();
+  const refused = Permission.safeParse({ network: { hosts: [rule] } });
+  expect(refused.error?.issues[0]?.message).toContain("only the user can name addresses");
+  expect(permissionCovers(hosts(rule), hosts("git.corp.example:443"))).toBe(false);
+  expect(hostRuleCovers(rule, { host: "git.corp.example", port: 443 })).toBe(true);
+  const problem = NetworkSetting.safeParse({ hosts: ["git.corp.example=127.0.0.1"] });
+  expect(problem.error?.issues[0]?.message).toContain("localhost:3000");
+});
+
+test("describes a rule with the ports and addresses that it stands for", () => {
+  expect(describeHostRule("git.corp.example:443=fd12::1")).toBe("git.corp.example (port 443, at fd12::1)");
+  expect(describeHostRule("git.corp.example=10.0.0.0/8")).toBe(
+    "git.corp.example (ports 80 and 443, at 10.0.0.0/8)",
+  );
 });
 
 test("covers ports 80 and 443 unless it names one, and the exact host unless it begins with a star", () => {

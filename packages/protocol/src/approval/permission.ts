@@ -6,6 +6,7 @@ import {
   hostRuleContains,
   hostRulesOverlap,
   parseHostRule,
+  parseNetworkRule,
 } from "./host-rules.ts";
 
 /** Explains what is wrong with a host rule; undefined for one that can be used. */
@@ -14,28 +15,44 @@ export function hostRuleProblem(rule: string): string | undefined {
   return parsed.ok ? undefined : parsed.reason;
 }
 
-/** Whether a host rule covers a connection. What is not a rule covers nothing. */
+/** The same for a rule that the user wrote, which may name private addresses. */
+export function networkRuleProblem(rule: string): string | undefined {
+  const parsed = parseNetworkRule(rule);
+  return parsed.ok ? undefined : parsed.reason;
+}
+
+/** Whether a rule covers a connection. What is not a rule covers nothing. */
 export function hostRuleCovers(rule: string, endpoint: Endpoint): boolean {
-  const parsed = parseHostRule(rule);
+  const parsed = parseNetworkRule(rule);
   return parsed.ok && allowsEndpoint(parsed.value, endpoint);
 }
 
-/** A host rule on the wire. */
-export const HostRuleString = z.string().check((rule) => {
-  const message = hostRuleProblem(rule.value);
-  if (message !== undefined) rule.issues.push({ code: "custom", message, input: rule.value });
-});
+type RuleProblem = (rule: string) => string | undefined;
 
-/** Which hosts may be connected to: none, all, or the named ones. */
-export const NetworkPermission = z.union(
-  [z.enum(["none", "all"]), looseObject(() => ({ hosts: z.array(HostRuleString) }))],
-  { error: ({ input }) => networkProblem(input) },
-);
+/** A rule on the wire. */
+function ruleString(problemOf: RuleProblem) {
+  return z.string().check((rule) => {
+    const message = problemOf(rule.value);
+    if (message !== undefined) rule.issues.push({ code: "custom", message, input: rule.value });
+  });
+}
+
+function networkOf(problemOf: RuleProblem) {
+  return z.union([z.enum(["none", "all"]), looseObject(() => ({ hosts: z.array(ruleString(problemOf)) }))], {
+    error: ({ input }) => networkProblem(input, problemOf),
+  });
+}
+
+/** Which hosts an action may connect to: none, all, or the named ones. It never names addresses. */
+export const NetworkPermission = networkOf(hostRuleProblem);
 export type NetworkPermission = z.output<typeof NetworkPermission>;
 
-function networkProblem(input: unknown): string {
+/** Which hosts the user allows: none, all, or the named ones, of which some may be at private addresses. */
+export const NetworkSetting = networkOf(networkRuleProblem);
+
+function networkProblem(input: unknown, problemOf: RuleProblem): string {
   const hosts: unknown = Object(input).hosts;
-  const problems = Array.isArray(hosts) ? hosts.map((host) => hostRuleProblem(String(host))) : [];
+  const problems = Array.isArray(hosts) ? hosts.map((host) => problemOf(String(host))) : [];
   return problems.find((problem) => problem !== undefined) ?? 'must be "none", "all" or { "hosts": [...] }';
 }
 
@@ -90,12 +107,15 @@ export function describePermission({ network, write, git, unconfined }: Permissi
 function describeNetwork(network: NetworkPermission | undefined): string[] {
   if (network === undefined || network === "none") return [];
   if (network === "all") return ["connect to any host"];
-  return [`connect to ${network.hosts.map(describeHost).join(", ")}`];
+  return [`connect to ${network.hosts.map(describeHostRule).join(", ")}`];
 }
 
-function describeHost(rule: string): string {
-  const [host = rule, port] = rule.split(":");
-  return port === undefined ? `${host} (ports 80 and 443)` : `${host} (port ${port})`;
+/** Describes a rule: "git.corp.example (port 443, at 10.1.2.3)". */
+export function describeHostRule(rule: string): string {
+  const [name = rule, addresses] = rule.split("=");
+  const [host = name, port] = name.split(":");
+  const ports = port === undefined ? "ports 80 and 443" : `port ${port}`;
+  return `${host} (${ports}${addresses === undefined ? "" : `, at ${addresses}`})`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Budget } from "../approval/budget.ts";
-import { GitMode, NetworkPermission } from "../approval/permission.ts";
+import { GitMode, NetworkSetting } from "../approval/permission.ts";
 import { ApprovalPolicy } from "../approval/policy.ts";
 import { ConfigValues, ReasoningSummary } from "../thread/thread.ts";
 import { Id } from "../wire/ids.ts";
@@ -60,7 +60,7 @@ export const settingsOverrides = lazy(() => ({
   agent: z.optional(z.string()),
   cwd: z.optional(absolutePath),
   approvalPolicy: z.optional(ApprovalPolicy),
-  network: z.optional(NetworkPermission),
+  network: z.optional(NetworkSetting),
   git: z.optional(GitMode),
   acceptEdits: z.optional(z.boolean()),
   acceptCommands: z.optional(z.boolean()),

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { BudgetEnforcement } from "../approval/budget.ts";
-import { GitMode, NetworkPermission } from "../approval/permission.ts";
+import { GitMode, NetworkSetting } from "../approval/permission.ts";
 
 import { absolutePath } from "../methods/method.ts";
 import { Id } from "../wire/ids.ts";
@@ -120,7 +120,7 @@ export const TaskSpec = looseObject(() => ({
    * `tools`: tools and network access are allowed too. What leaves the sandbox is asked about in any case.
    */
   allow: z.enum(["sandbox", "tools"]),
-  network: z.optional(NetworkPermission),
+  network: z.optional(NetworkSetting),
   git: z.optional(GitMode),
   /** Tasks that have to be done first. */
   after: z.array(Id).check(z.maxLength(TASK_BOUNDS.dependencies)),

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Budget } from "../approval/budget.ts";
 import { DeclinedAction } from "../approval/declined.ts";
-import { GitMode, NetworkPermission } from "../approval/permission.ts";
+import { GitMode, NetworkSetting } from "../approval/permission.ts";
 import { ApprovalPolicy, SandboxPolicy } from "../approval/policy.ts";
 import { ThreadItem } from "../items.ts";
 import { UsageLimit } from "../server/usage-limit.ts";
@@ -130,7 +130,7 @@ export const ThreadSettings = looseObject(() => ({
   approvalPolicy: ApprovalPolicy,
   sandboxPolicy: SandboxPolicy,
   /** The hosts that commands may connect to; for others the user is asked. Absent: the user is asked about every host. */
-  network: z.optional(NetworkPermission),
+  network: z.optional(NetworkSetting),
   /** Whether commits of sandboxed agents are added to the repository. Absent: the user is asked. */
   git: z.optional(GitMode),
   /** Whether files in the workspace are changed without approval. */

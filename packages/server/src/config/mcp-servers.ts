@@ -1,5 +1,5 @@
 import type { McpServerConfig } from "@flint/core/ports";
-import { hostRuleProblem, isRecord } from "@flint/protocol";
+import { isRecord, networkRuleProblem } from "@flint/protocol";
 import { CONFIG_KEYS, rowNameOf } from "./keys/table.ts";
 import { ConfigError, ConfigValues } from "./parse.ts";
 
@@ -36,7 +36,7 @@ function serverOf(config: ConfigValues, name: string, expand: Expand): McpServer
 
 function checkedHosts(hosts: readonly string[], name: string): readonly string[] {
   for (const host of hosts) {
-    const problem = hostRuleProblem(host);
+    const problem = networkRuleProblem(host);
     if (problem !== undefined) throw new ConfigError(`mcp_servers.${name}.network: ${problem}`);
   }
   return hosts;

@@ -1,4 +1,4 @@
-import { type Budget, hostRuleProblem, type SandboxPolicy } from "@flint/protocol";
+import { type Budget, networkRuleProblem, type SandboxPolicy } from "@flint/protocol";
 import { approvalPolicyNamed, enforcementNamed, sandboxPolicyNamed } from "./keys/policy-names.ts";
 import { ConfigError, type ConfigValues } from "./parse.ts";
 import { type ModeSettings, permissionMode } from "./permission-modes.ts";
@@ -72,7 +72,7 @@ export function modelOfAgent(agent: string | undefined, model: string | undefine
 
 function checkedHosts(hosts: readonly string[], key = "network"): string[] {
   for (const host of hosts) {
-    const problem = hostRuleProblem(host);
+    const problem = networkRuleProblem(host);
     if (problem !== undefined) throw new ConfigError(`${key}: ${problem}.`);
   }
   return [...hosts];

@@ -5,10 +5,12 @@ import {
   type Action,
   asksForPermissionOnly,
   changedPaths,
+  hostsOf,
   neededParts,
   type Permission,
   permissionCovers,
   permissionsOverlap,
+  withoutAddresses,
 } from "@flint/protocol";
 import { allows, isExactly, type Match, matchOf, type Pattern, type Subject } from "./pattern.ts";
 
@@ -59,6 +61,13 @@ export class FileRules implements PolicyRules {
     return this.#rules.flatMap(({ decision, permission: { network } = {} }) =>
       decision === "deny" && typeof network === "object" ? network.hosts : [],
     );
+  }
+
+  get addressRules(): readonly string[] {
+    const rules = this.#rules.filter(({ decision }) => decision !== "deny");
+    return rules
+      .flatMap(({ permission = {} }) => hostsOf(permission))
+      .filter((rule) => rule !== withoutAddresses(rule));
   }
 
   /** Whether a file change is one of the policy file itself, by whatever name. */
@@ -136,7 +145,10 @@ function isAbout({ decision, permission }: PolicyRule, needs: Permission): boole
 /** Whether a rule gives an action this part of what it needs. */
 function givesTo({ pattern, permission = {} }: PolicyRule, subjects: readonly Subject[], part: Permission) {
   const isFor = pattern === undefined || subjects.every((subject) => allows(pattern, subject));
-  return isFor && permissionCovers(permission, part);
+  // What is needed is a host; at which addresses it is reached does not depend on what connects.
+  const hosts = hostsOf(permission).map(withoutAddresses);
+  const given = hosts.length === 0 ? permission : { ...permission, network: { hosts } };
+  return isFor && permissionCovers(given, part);
 }
 
 /** What an action is about: its command, each of its files, or its tool. */

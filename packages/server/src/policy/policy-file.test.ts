@@ -207,6 +207,20 @@ describe("what an action needs beyond the sandbox", () => {
     ).toEqual(["deny", "deny", "deny", "allow"]);
   });
 
+  test("may be a host that the rule names with its addresses, which apply to whatever else may connect", async () => {
+    const rule = `${npm}network = ["git.corp.example:443=10.1.2.3", "a.example"]\n`;
+    const rules = await parsePolicy(rule, "p");
+    expect(rules.addressRules).toEqual(["git.corp.example:443=10.1.2.3"]);
+    const needs = host("git.corp.example:443");
+    const actions = [
+      needing("npm ci", needs, { running: true }),
+      needing("curl x", needs, { running: true }),
+    ];
+    expect(decisionsOf(rules, actions)).toEqual(["allow", undefined]);
+    const denied = '[[rule]]\ndecision = "deny"\nnetwork = ["git.corp.example=10.1.2.3"]\n';
+    await expect(parsePolicy(denied, "p")).rejects.toThrow("denied at every address");
+  });
+
   test("runs only one exact command line without a sandbox", async () => {
     const text = '[[rule]]\ndecision = "allow"\ncommand = "docker ps"\nunconfined = true\n';
     const rules = await parsePolicy(text, "p");

@@ -1,7 +1,7 @@
 import { isAbsolute, join, normalize } from "node:path";
 import type { RuleDecision } from "@flint/core/ports";
 import { realPathOrSameSync } from "@flint/host/files";
-import { hostRuleProblem, type NetworkPermission, type Permission } from "@flint/protocol";
+import { type NetworkPermission, networkRuleProblem, type Permission } from "@flint/protocol";
 
 /** The problem with a field of a rule. */
 export interface Problem {
@@ -58,11 +58,13 @@ class PermissionReader {
     if (network === "all") return this.#everyHost();
     if (!isStrings(network) || network.length === 0)
       return this.#problem("network", `network must be "all" or a list of hosts, not ${shown(network)}.`);
-    const problem = network.map(hostRuleProblem).find((each) => each !== undefined);
+    const problem = network.map(networkRuleProblem).find((each) => each !== undefined);
     if (problem !== undefined) return this.#problem("network", `network: ${problem}.`);
     const scope = ["prefix", "command", "tool", "agent"].find((field) => this.#has(field));
     if (this.#decision === "deny" && scope !== undefined)
       return this.#problem(scope, `a denied host applies to every command; leave out ${scope}.`);
+    if (this.#decision === "deny" && network.some((rule) => rule.includes("=")))
+      return this.#problem("network", "a denied host is denied at every address; leave out the addresses.");
     return { hosts: network };
   }
 

@@ -22,6 +22,12 @@ describe("the ceiling of a worker", () => {
     expect(beyond(change)).toContain(problem);
   });
 
+  test("does not let a task open private addresses, even where it may allow hosts", () => {
+    const network = (...hosts: string[]) => beyond({ network: { hosts } }, { network: true });
+    expect(network("git.corp.example:443")).toBeUndefined();
+    expect(network("a.example", "git.corp.example=10.1.2.3")).toContain("reach git.corp.example=10.1.2.3");
+  });
+
   test("does not let a task follow a link out of its folders", async () => {
     const { join } = await temporaryFolder();
     for (const name of ["repo/app", "other/app"]) mkdirSync(join(name), { recursive: true });

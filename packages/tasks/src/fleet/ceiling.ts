@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { isBelowRemote, isRemoteAddress, isSameRemote, shownAddress } from "@flint/host/worktrees";
-import { isPathIn, type MergeMode, type TaskSpec } from "@flint/protocol";
+import { hostsOf, isPathIn, type MergeMode, type TaskSpec, withoutAddresses } from "@flint/protocol";
 
 /** A clone on a worker's machine, and the address under which it reaches the remote. */
 export interface Project {
@@ -61,6 +61,8 @@ export function ceilingViolation(
     return `merge by ${spec.merge}; allowed are ${ceiling.merge.join(", ")}`;
   if (!ceiling.network && spec.network !== undefined && spec.network !== "none")
     return "allow hosts for its commands";
+  const ofHere = hostsOf({ network: spec.network }).find((rule) => rule !== withoutAddresses(rule));
+  if (ofHere !== undefined) return `reach ${ofHere}: no task opens private addresses of another machine`;
   if (!ceiling.allowTools && spec.allow === "tools") return "accept every approval";
   if (ceiling.seconds !== undefined && spec.budget.seconds > ceiling.seconds)
     return `work for ${spec.budget.seconds} s; allowed are ${ceiling.seconds} s`;

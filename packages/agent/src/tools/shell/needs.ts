@@ -8,6 +8,7 @@ import {
   type NetworkPermission,
   type Permission,
   type ThreadSettings,
+  withoutAddresses,
 } from "@flint/protocol";
 import { type InputField, InvalidInput } from "../input.ts";
 
@@ -96,7 +97,7 @@ export async function neededBeyond(
 ): Promise<Permission | undefined> {
   if (isUnconfined(settings.sandboxPolicy)) return undefined;
   if (requested.unconfined === true) return { unconfined: true };
-  const network = networkBeyond(requested.network, settings);
+  const network = networkBeyond(requested.network, withAddressesLeftOut(settings));
   const write = await Promise.all((requested.write ?? []).map((path) => resolved(path, settings, sandbox)));
   const folders = [...new Set(write)].filter((path) => !isWritable(path, settings));
   if (network === undefined && folders.length === 0) return undefined;
@@ -106,7 +107,18 @@ export async function neededBeyond(
   };
 }
 
-/** What of a network is beyond the settings of a thread; undefined if nothing. */
+/** A command may connect to a host that the user gave addresses to, and is led to no others. */
+function withAddressesLeftOut(settings: ThreadSettings): ThreadSettings {
+  const { network } = settings;
+  return typeof network === "object"
+    ? { ...settings, network: { hosts: network.hosts.map(withoutAddresses) } }
+    : settings;
+}
+
+/**
+ * What of a network is beyond the settings of a thread; undefined if nothing. A host that the user gave addresses to is
+ * beyond them: what does not go through the proxy of the thread is not led to these.
+ */
 export function networkBeyond(
   asked: NetworkPermission | undefined,
   { network, sandboxPolicy }: ThreadSettings,

@@ -43,4 +43,5 @@ export const choice = (values: readonly string[]) =>
   `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
 
 /** What a list of hosts has to be. */
-export const HOSTS = 'a list of hosts, such as "example.org", "*.example.org" or "localhost:3000"';
+export const HOSTS =
+  'a list of hosts, such as "example.org", "*.example.org", "localhost:3000" or "git.corp.example:443=10.1.2.3"';
