@@ -23,7 +23,7 @@ export interface CallContext {
   readonly turn: TurnContext;
   readonly signal: AbortSignal;
   readonly sandbox: Sandbox;
-  readonly report: Pick<TurnReport, "takeItemId">;
+  readonly report: Pick<TurnReport, "itemOfCall">;
   /** The context window in tokens. */
   readonly window: number;
 }
@@ -79,12 +79,11 @@ export class CallRunner {
     return groups;
   }
 
-  async #call({ tool: name, input, inputError }: ToolCall): Promise<ToolOutcome> {
+  async #call({ callId, tool: name, input, inputError }: ToolCall): Promise<ToolOutcome> {
     const { turn, signal, sandbox, report } = this.#context;
     if (signal.aborted) return INTERRUPTED;
     const tool = this.#tools.get(name);
-    const itemId = report.takeItemId();
-    const context = { turn, signal, sandbox, itemId };
+    const context = { turn, signal, sandbox, ...report.itemOfCall(callId) };
     const problem =
       tool === undefined
         ? `There is no tool ${name}. Available tools: ${this.#names()}.`

@@ -5,6 +5,6 @@ export { done, type Tool, type ToolOutcome, type ToolSource } from "../tools/too
 export { clientTool } from "../tools/user-tools.ts";
 export { messagesOf } from "./conversation.ts";
 export { instructionsFor } from "./instructions.ts";
-export type { TurnReport } from "./model-step.ts";
+export type { CallItem, TurnReport } from "./model-step.ts";
 export type { TurnSetup } from "./turn-conversation.ts";
 export { TurnLoop } from "./turn-loop.ts";

@@ -24,6 +24,15 @@ export interface TurnReport {
   end(): void;
   /** Returns an id for an item that is reported elsewhere. */
   takeItemId(): string;
+  /** Returns the item of a call: a new id, or that of the file change that started while the model wrote the call. */
+  itemOfCall(callId: string): CallItem;
+}
+
+/** The item of a call. */
+export interface CallItem {
+  readonly itemId: string;
+  /** Whether it has started, as a file change without changes. */
+  readonly isStarted: boolean;
 }
 
 /** The number of parts that are reported before waiting for the log. */

@@ -81,10 +81,12 @@ export type FinishReason = "stop" | "tools" | "length" | "filtered";
 export type ModelPart =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
+  /** The next part of the JSON of a call that the model is still writing. The whole call follows, unless the response breaks off. */
+  | { readonly type: "tool-input"; readonly callId: string; readonly tool: string; readonly json: string }
   | ({ readonly type: "tool-call" } & ToolCall)
   | { readonly type: "provider-metadata"; readonly providerMetadata: ProviderMetadata }
   | { readonly type: "usage"; readonly usage: TokenUsage; readonly cost?: Cost }
-  /** The request failed and is retried; nothing of this response was sent yet. */
+  /** The request failed and is retried; at most input of calls was sent of this response, and none of these calls follows. */
   | { readonly type: "retry"; readonly error: TurnError }
   /** Usage limits of the provider's account that are reached, or nearly. */
   | { readonly type: "limits"; readonly limits: readonly ReportedLimit[] }

@@ -12,6 +12,8 @@ export interface ToolContext {
   readonly sandbox: Sandbox;
   /** The id of the call's item. */
   readonly itemId: string;
+  /** Whether the item has started, as a file change without changes: the model was seen writing the call. */
+  readonly isStarted?: boolean;
 }
 
 /** The outcome of a call: a result for the model, or the end of the turn. */
@@ -93,12 +95,24 @@ export interface ToolCallInfo {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
+/** Ends the file change that started while the model wrote its call, if one did. The files did not change. */
+export function endStartedChange(
+  { turn, itemId, isStarted }: ToolContext,
+  { status, text }: ToolResult,
+): void {
+  if (isStarted !== true) return;
+  const ended = status === "done" ? "completed" : status;
+  const item = { type: "fileChange", id: itemId, changes: [], status: ended, output: text } as const;
+  turn.emit({ type: "item/completed", item });
+}
+
 /** Runs a tool call with an item from its start to its end. What it throws becomes a failed result. */
 export async function runAsItem(
   { tool, title, input }: ToolCallInfo,
-  { turn, itemId, signal }: ToolContext,
+  context: ToolContext,
   work: () => Promise<ToolOutcome>,
 ): Promise<ToolOutcome> {
+  const { turn, itemId, signal, isStarted } = context;
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
   const item: Item<"toolCall"> = {
     type: "toolCall",
@@ -108,12 +122,13 @@ export async function runAsItem(
     arguments: given,
     status: "inProgress",
   };
-  turn.emit({ type: "item/started", item });
+  if (isStarted !== true) turn.emit({ type: "item/started", item });
   // Expected: a file that does not exist or may not be read, a connection that fails.
   const outcome = await work().catch((thrown: unknown) => failed(errorMessage(thrown)));
   if (signal.aborted) return INTERRUPTED;
-  if ("result" in outcome)
-    turn.emit({ type: "item/completed", item: { ...item, ...ending(outcome.result) } });
+  if (!("result" in outcome)) return outcome;
+  if (isStarted === true) endStartedChange(context, outcome.result);
+  else turn.emit({ type: "item/completed", item: { ...item, ...ending(outcome.result) } });
   return outcome;
 }
 

@@ -131,6 +131,22 @@ describe("a file change", () => {
     expect(completed(events)).toEqual([{ type: "fileChange", id: "turn-1", changes, status: "completed" }]);
   });
 
+  test("grows with the updates of an agent that is still writing it [S0-58]", () => {
+    const content = (newText: string) => [{ type: "diff", path: "/repo/a.txt", oldText: null, newText }];
+    const edit = { title: "Edit", kind: "edit", status: "in_progress" };
+    const events = translate([
+      call({ ...edit, content: content("one\n") }),
+      update({ content: content("one\ntwo\n") }),
+      update({ title: "Edit a.txt" }),
+      update({ status: "completed" }),
+    ]);
+    const updates = events.filter(({ type }) => type === "item/fileChange/patchUpdated");
+    expect(updates).toMatchObject([
+      { itemId: "turn-1", changes: [{ diff: expect.stringContaining("+two") }] },
+    ]);
+    expect(completed(events)).toMatchObject([{ changes: [{ diff: expect.stringContaining("+two") }] }]);
+  });
+
   test("keeps its diffs when the agent ends with a sentence only, as OpenCode does", () => {
     const content = [{ type: "diff", path: "/repo/a.txt", oldText: "", newText: "new\n" }];
     const done = [{ type: "content", content: { type: "text", text: "Wrote it." } }];

@@ -1,5 +1,13 @@
 import type { DriverEvent } from "@flint/core/ports";
-import { type Item, listOf, type PlanEntry, priorityOf, stringOf } from "@flint/protocol";
+import {
+  type Item,
+  isKnownItem,
+  listOf,
+  type PlanEntry,
+  priorityOf,
+  stringOf,
+  type ThreadItem,
+} from "@flint/protocol";
 import { type JsonObject, objectOf } from "../shared/json.ts";
 import {
   beginStream,
@@ -31,6 +39,8 @@ export interface TrackedCall {
   readonly isDeclined: boolean;
   /** The output of a command that was emitted in deltas. */
   readonly streamed: string;
+  /** The diffs of a file change as they were emitted last. */
+  readonly diffs: string;
 }
 
 /** The state of the translation of one turn. */
@@ -175,7 +185,7 @@ function onToolCall(state: AcpState, update: JsonObject): Step {
   if (known?.isDone === true) return [closed, before];
   const [next, itemId] = known === undefined ? newItemId(closed) : [closed, known.itemId];
   const call = updatedCall(known?.call ?? UNKNOWN_CALL, update);
-  const fresh = { itemId, form: undefined, isDone: false, isDeclined: false, streamed: "" };
+  const fresh = { itemId, form: undefined, isDone: false, isDeclined: false, streamed: "", diffs: "" };
   const tracked: TrackedCall = { ...(known ?? fresh), call };
   const form = tracked.form ?? formOf(call, next.context);
   const [shown, events] =
@@ -192,11 +202,32 @@ function showCall(state: AcpState, callId: string, tracked: TrackedCall, known?:
   const isNew = known?.form === undefined;
   const item = itemOf(form, itemId, "inProgress", withoutResults(call), state.context);
   const started: readonly DriverEvent[] = isNew ? [{ type: "item/started", item }] : [];
-  const [streamed, deltas] = form === "command" ? newOutput(tracked) : [tracked, []];
+  const [streamed, deltas] =
+    form === "command"
+      ? newOutput(tracked)
+      : form === "fileChange"
+        ? newDiffs(tracked, item, isNew)
+        : [tracked, []];
   const next = withTool(state, callId, streamed);
   if (call.status !== "completed" && call.status !== "failed") return [next, [...started, ...deltas]];
   const [finished, last] = finishTool(next, callId, streamed, call.status);
   return [finished, [...started, ...deltas, ...last]];
+}
+
+/** The changes of a call that the agent has added to since its item started. */
+function newDiffs(
+  tracked: TrackedCall,
+  item: ThreadItem,
+  isNew: boolean,
+): readonly [TrackedCall, readonly DriverEvent[]] {
+  if (!isKnownItem(item) || item.type !== "fileChange") return [tracked, []];
+  const { id: itemId, changes } = item;
+  const diffs = changes.map(({ path, diff }) => `${path}\n${diff}`).join("");
+  const isChanged = !isNew && diffs !== tracked.diffs && changes.length > 0;
+  return [
+    { ...tracked, diffs },
+    isChanged ? [{ type: "item/fileChange/patchUpdated", itemId, changes }] : [],
+  ];
 }
 
 /** The call as it was before it had any result. */

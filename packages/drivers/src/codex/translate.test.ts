@@ -249,6 +249,36 @@ test("[S0-58] [S2-39] streams a patch as it is written, and its changes so far",
   expect(updates[0]).toMatchObject({ itemId: "f", changes: [{ path: "a.txt", kind: "add" }] });
 });
 
+describe("a patch that Codex writes before it starts the item", () => {
+  const changes = [{ path: "/workspace/a.txt", kind: { type: "add" }, diff: "one\ntwo\n" }];
+  const half = [{ ...changes[0], diff: "one\n" }];
+  const item = { type: "fileChange", id: "f", status: "inProgress", changes };
+  const patch = ["item/fileChange/patchUpdated", { itemId: "f", changes: half }] as const;
+
+  test("is one item, which has the whole patch once it is complete [S2-39]", () => {
+    const { events } = translated(
+      patch,
+      ["item/started", { item }],
+      ["item/completed", { item: { ...item, status: "completed" } }],
+    );
+    expect(events.map(({ type }) => type)).toEqual([
+      ...["item/started", "item/fileChange/outputDelta", "item/fileChange/patchUpdated"],
+      ...["item/fileChange/patchUpdated", "item/completed"],
+    ]);
+    expect(events[0]).toMatchObject({ item: { type: "fileChange", changes: [], status: "inProgress" } });
+    expect(JSON.stringify(events[3])).toContain("+two");
+  });
+
+  test("ends as failed if Codex does not apply it", () => {
+    const turn = { id: "turn", items: [], status: "completed", error: null };
+    const { events } = translated(patch, ["turn/completed", { turn }]);
+    expect(events.at(-1)).toMatchObject({
+      type: "item/completed",
+      item: { changes: [], status: "failed", output: "Codex did not apply this change." },
+    });
+  });
+});
+
 test("requests approval of a patch as far as it is written", () => {
   const item = { type: "fileChange", id: "f", status: "inProgress", changes: [] };
   const changes = [{ path: "/workspace/a.txt", kind: { type: "add" }, diff: "a" }];

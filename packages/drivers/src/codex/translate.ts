@@ -34,6 +34,8 @@ export interface TranslateState {
   readonly turnId: string | undefined;
   /** The items that have started and not ended, with what was streamed of them so far. */
   readonly open: ReadonlyMap<string, ThreadItem>;
+  /** The file changes among them that Codex still writes: it has not reported their start. */
+  readonly written: ReadonlySet<string>;
   /** How many characters of texts that were streamed have been kept. */
   readonly kept: number;
   /** The tokens of the whole thread as last reported: the same total again is not further usage. */
@@ -58,6 +60,7 @@ export function beginTurn(cwd: string, kind: TurnKind, totalTokens: number): Tra
     kind,
     turnId: undefined,
     open: new Map(),
+    written: new Set(),
     kept: 0,
     totalTokens,
     failure: undefined,
@@ -192,14 +195,32 @@ function onCompleted(state: TranslateState, turn: CodexTurn): Step {
 function closeOpen(state: TranslateState, isEnding: (item: ThreadItem) => boolean): Step {
   const ending = [...state.open.values()].filter(isEnding);
   const open = new Map([...state.open].filter(([, item]) => !isEnding(item)));
-  return [{ ...state, open }, ending.map((item) => ({ type: "item/completed", item: completedItem(item) }))];
+  const ended = (item: ThreadItem) => (isWritten(item, state) ? neverApplied(item) : completedItem(item));
+  return [{ ...state, open }, ending.map((item) => ({ type: "item/completed", item: ended(item) }))];
 }
 
 function onItemStarted(state: TranslateState, { item }: Params<"item/started">): Step {
   const started = threadItem(item, state.cwd);
-  if (started === undefined || state.open.has(started.id) || isReviewMarker(state, started))
-    return [state, []];
+  if (started === undefined || isReviewMarker(state, started)) return [state, []];
+  const known = state.open.get(started.id);
+  if (known !== undefined) return isWritten(known, state) ? wholePatch(state, known, started) : [state, []];
   return [withOpen(state, started), [{ type: "item/started", item: started }]];
+}
+
+/** Whether a file change was started by its patch, which Codex still writes. */
+function isWritten(item: ThreadItem, { written }: TranslateState): boolean {
+  return written.has(item.id);
+}
+
+/** Codex reports the change that it has finished writing. */
+function wholePatch(state: TranslateState, known: ThreadItem, whole: ThreadItem): Step {
+  if (!isKnownItem(whole) || whole.type !== "fileChange") return [state, []];
+  const written = new Set([...state.written].filter((id) => id !== known.id));
+  const { id: itemId, changes } = whole;
+  return [
+    { ...withOpen(state, whole), written },
+    [{ type: "item/fileChange/patchUpdated", itemId, changes }],
+  ];
 }
 
 /** Flint itself marks where a review begins and ends. */
@@ -250,10 +271,37 @@ function onSummaryPart(state: TranslateState, params: Params<"item/reasoning/sum
   return onDelta(state, "item/reasoning/summaryTextDelta", { ...params, delta: "\n\n" });
 }
 
-/** A patch that is still being written: its changes so far, and what is new of its text. */
-function onPatch(state: TranslateState, params: Params<"item/fileChange/patchUpdated">): Step {
-  const item = state.open.get(itemIdOf(params.itemId));
-  if (item === undefined || !isKnownItem(item) || item.type !== "fileChange") return [state, []];
+/** A patch that Codex wrote, and did not start to apply. */
+function neverApplied(item: ThreadItem): ThreadItem {
+  return isKnownItem(item) && item.type === "fileChange"
+    ? { ...item, changes: [], status: "failed", output: "Codex did not apply this change." }
+    : item;
+}
+
+/**
+ * A patch that is still being written: its changes so far, and what is new of its text. Codex reports the start of its
+ * item once the patch is complete (0.166.0).
+ */
+function onPatch(before: TranslateState, params: Params<"item/fileChange/patchUpdated">): Step {
+  const id = itemIdOf(params.itemId);
+  const known = before.open.get(id);
+  if (known === undefined) {
+    const item: Item<"fileChange"> = { type: "fileChange", id, changes: [], status: "inProgress" };
+    const written = { ...withOpen(before, item), written: new Set([...before.written, id]) };
+    return withStart(item, patchStep(written, item, params));
+  }
+  return isKnownItem(known) && known.type === "fileChange" ? patchStep(before, known, params) : [before, []];
+}
+
+function withStart(item: Item<"fileChange">, [state, events]: Step): Step {
+  return [state, [{ type: "item/started", item }, ...events]];
+}
+
+function patchStep(
+  state: TranslateState,
+  item: Item<"fileChange">,
+  params: Params<"item/fileChange/patchUpdated">,
+): Step {
   const changes = params.changes.map((change) => fileChange(change, state.cwd));
   const streamed = item.output ?? "";
   const text = patchText(params.changes, state.cwd);

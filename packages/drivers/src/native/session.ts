@@ -2,6 +2,7 @@ import type { WebAccess } from "@flint/agent";
 import {
   BackgroundCommands,
   builtInTools,
+  type CallItem,
   clientTool,
   FileVersions,
   instructionsFor,
@@ -28,6 +29,7 @@ import {
   showPlan,
   step,
   type TranslateState,
+  takeCallItem,
   takeItemId,
 } from "./translate.ts";
 
@@ -172,7 +174,7 @@ export class TurnTranslator implements TurnReport {
 
   constructor(turn: TurnContext) {
     this.#turn = turn;
-    this.#state = beginTurn(turn.turnId);
+    this.#state = beginTurn(turn.turnId, turn.settings.cwd);
   }
 
   /** Reports usage with this context size from now on. */
@@ -200,6 +202,13 @@ export class TurnTranslator implements TurnReport {
     const [state, id] = takeItemId(this.#state);
     this.#state = state;
     return id;
+  }
+
+  /** Returns the item of a call: a new id, or that of the file change that started while the model wrote the call. */
+  itemOfCall(callId: string): CallItem {
+    const [state, item] = takeCallItem(this.#state, callId);
+    this.#state = state;
+    return item;
   }
 
   #advance([state, events]: Step): void {

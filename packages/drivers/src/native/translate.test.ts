@@ -5,7 +5,7 @@ import { beginTurn, endTurn, showPlan, step, takeItemId } from "./translate.ts";
 
 /** The events of a turn with these parts. */
 function translate(parts: readonly ModelPart[]): DriverEvent[] {
-  let state = beginTurn("turn", 8192);
+  let state = beginTurn("turn", "/w", 8192);
   const events: DriverEvent[] = [];
   for (const part of parts) {
     const [next, emitted] = step(state, part);
@@ -54,7 +54,7 @@ test("completes the text before a tool call", () => {
 test("emits one plan item per turn, updated as a whole and completed at the end", () => {
   const pending = [{ step: "Look", status: "inProgress" as const }];
   const done = [{ step: "Look", status: "completed" as const }];
-  let state = beginTurn("turn");
+  let state = beginTurn("turn", "/w");
   const events: DriverEvent[] = [];
   for (const [id, explanation, entries] of [
     ["first-id", "first", pending],
@@ -73,7 +73,7 @@ test("emits one plan item per turn, updated as a whole and completed at the end"
 });
 
 test("completes the text before a plan", () => {
-  const [state] = step(beginTurn("turn"), { type: "text-delta", text: "Look." });
+  const [state] = step(beginTurn("turn", "/w"), { type: "text-delta", text: "Look." });
   const [, events] = showPlan(state, "plan", "", [{ step: "Look", status: "pending" }]);
   expect(events[0]).toEqual({
     type: "item/completed",
@@ -108,7 +108,7 @@ test("reports usage with the context window, and the cost if known", () => {
 });
 
 test("never reuses an item id", () => {
-  const [state, taken] = takeItemId(beginTurn("turn", 1));
+  const [state, taken] = takeItemId(beginTurn("turn", "/w", 1));
   const [, [started]] = step(state, { type: "text-delta", text: "x" });
   expect([taken, started]).toEqual([
     "turn-1",

@@ -10,6 +10,7 @@ import {
   streamText,
   updatePlan,
 } from "../shared/translate.ts";
+import { completeFile, endBrokenFiles, type StreamedFiles, streamFile } from "./streamed-files.ts";
 
 type UsagePart = Extract<ModelPart, { type: "usage" }>;
 
@@ -19,20 +20,41 @@ export interface TranslateState {
   /** Undefined until the model is known. */
   readonly modelContextWindow: number | undefined;
   readonly plan: Item<"plan"> | undefined;
+  readonly cwd: string;
+  /** The calls of file tools that the model is writing, or that wait for their tool. */
+  readonly files: StreamedFiles;
 }
 
 /** The next state, and the events to emit. */
 export type Step = readonly [TranslateState, readonly DriverEvent[]];
 
 /** The state at the beginning of a turn. */
-export function beginTurn(turnId: string, modelContextWindow?: number): TranslateState {
-  return { stream: beginStream(turnId), modelContextWindow, plan: undefined };
+export function beginTurn(turnId: string, cwd: string, modelContextWindow?: number): TranslateState {
+  return { stream: beginStream(turnId), modelContextWindow, plan: undefined, cwd, files: new Map() };
 }
 
 /** An id for an item that is reported elsewhere, and the state in which it is taken. */
 export function takeItemId(state: TranslateState): readonly [TranslateState, string] {
   const [stream, id] = nextItemId(state.stream);
   return [{ ...state, stream }, id];
+}
+
+/** The item of a call, and the state in which it is taken: that of the file change if one was streamed. */
+export function takeCallItem(
+  state: TranslateState,
+  callId: string,
+): readonly [TranslateState, { readonly itemId: string; readonly isStarted: boolean }] {
+  const itemId = state.files.get(callId)?.itemId;
+  if (itemId === undefined) {
+    const [next, id] = takeItemId(state);
+    return [next, { itemId: id, isStarted: false }];
+  }
+  const files = new Map(state.files);
+  files.delete(callId);
+  return [
+    { ...state, files },
+    { itemId, isStarted: true },
+  ];
 }
 
 /** Translates one part of a model's response: the next state, and the events to emit. No I/O, no clock, no randomness. */
@@ -44,16 +66,26 @@ export function step(state: TranslateState, part: ModelPart): Step {
       return withStream(state, streamText(state.stream, "reasoning", part.text));
     case "usage":
       return [state, [usageEvent(state, part)]];
-    case "retry":
-      return [state, [{ type: "error", error: part.error, willRetry: true }]];
+    case "retry": {
+      const [files, ended] = endBrokenFiles(state.files);
+      return [{ ...state, files }, [...ended, { type: "error", error: part.error, willRetry: true }]];
+    }
     case "limits":
       return [state, [part]];
     case "provider-metadata":
       return [state, []];
+    case "tool-input": {
+      const [stream, files, events] = streamFile(state.stream, state.files, part, state.cwd);
+      return [{ ...state, stream, files }, events];
+    }
     // Tool calls have items of their own; the text before them is complete.
     case "tool-call":
-    case "finish":
-      return withStream(state, closeText(state.stream));
+      return withStream({ ...state, files: completeFile(state.files, part.callId) }, closeText(state.stream));
+    case "finish": {
+      const [files, ended] = endBrokenFiles(state.files);
+      const [next, events] = withStream({ ...state, files }, closeText(state.stream));
+      return [next, [...events, ...ended]];
+    }
   }
 }
 
@@ -77,8 +109,9 @@ export function endTurn(state: TranslateState): Step {
 }
 
 /** The state after a step of its item stream. It runs for every delta, where naming the fields beats copying them. */
-function withStream({ modelContextWindow, plan }: TranslateState, [stream, events]: StreamStep): Step {
-  return [{ stream, modelContextWindow, plan }, events];
+function withStream(state: TranslateState, [stream, events]: StreamStep): Step {
+  const { modelContextWindow, plan, cwd, files } = state;
+  return [{ stream, modelContextWindow, plan, cwd, files }, events];
 }
 
 function usageEvent({ modelContextWindow }: TranslateState, part: UsagePart): DriverEvent {

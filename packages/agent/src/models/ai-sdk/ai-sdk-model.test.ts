@@ -290,3 +290,47 @@ test("takes neither URL nor key from the environment", async () => {
     await attacker.close();
   }
 });
+
+describe("the input of a call", () => {
+  const write = { call: "call_1", tool: "write_file", args: '{"path":"a"}' };
+  const inputsIn = (parts: readonly ModelPart[]) => parts.filter(({ type }) => type === "tool-input");
+
+  test.each([CHAT, RESPONSES, MESSAGES])("is passed on while $kind streams it [S0-58]", async (shape) => {
+    const setup = await fixture(shape, [stream(shape.answer(write))]);
+    const parts = await setup.all();
+    expect(inputsIn(parts).map((part) => ({ ...part, json: "" }))).toContainEqual({
+      ...{ type: "tool-input", callId: "call_1", tool: "write_file", json: "" },
+    });
+    expect(
+      inputsIn(parts)
+        .map((part) => Reflect.get(part, "json"))
+        .join(""),
+    ).toBe(write.args);
+    expect(parts.findIndex(({ type }) => type === "tool-input")).toBeLessThan(
+      parts.findIndex(({ type }) => type === "tool-call"),
+    );
+  });
+
+  test("does not keep a response that broke off from being asked for again", async () => {
+    const setup = await fixture(CHAT, [stream(CHAT.half(write)), stream(CHAT.answer({ text: "Again." }))]);
+    const parts = await setup.all();
+    expect(parts.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(["tool-input", "retry", "text-delta", "finish"]),
+    );
+    expect(parts.some(({ type }) => type === "tool-call")).toBe(false);
+  });
+
+  test("belongs to its own call where an endpoint sends one id for several", async () => {
+    const other = { ...write, args: '{"path":"b"}' };
+    const setup = await fixture(CHAT, [stream(CHAT.answer(write, other))]);
+    const parts = await setup.all();
+    const calls = parts.flatMap((part) => (part.type === "tool-call" ? [part] : []));
+    expect(calls.map(({ input }) => input)).toEqual([{ path: "a" }, { path: "b" }]);
+    for (const { callId, input } of calls) {
+      const own = parts.flatMap((part) =>
+        part.type === "tool-input" && part.callId === callId ? [part.json] : [],
+      );
+      expect(own.join("")).toBe(JSON.stringify(input));
+    }
+  });
+});

@@ -64,10 +64,10 @@ export class AiSdkModel implements Model {
     for (let attempt = 1; !signal.aborted; ) {
       let hasBegun = false;
       const wire = new HttpConnection(this.#options.clock, this.#options.limits, signal);
-      // Expected: any failure of an endpoint. The request is retried while nothing was yielded yet.
+      // Expected: any failure of an endpoint. The request is retried while nothing but the input of calls was yielded.
       try {
         for await (const part of this.#step(request, wire)) {
-          if (part.type !== "limits") hasBegun = true;
+          if (part.type !== "limits" && part.type !== "tool-input") hasBegun = true;
           yield part;
         }
         return;
@@ -106,14 +106,15 @@ export class AiSdkModel implements Model {
       !next.done;
       next = await wire.withIdleTimeout(source.read())
     )
-      yield* reader.read(next.value);
+      for (const part of reader.read(next.value)) yield this.#completed(part, request);
     const isAfterTool = request.messages.at(-1)?.role === "tool";
     for (const part of reader.end(id, isAfterTool)) yield this.#completed(part, request);
   }
 
   /** Adds what only the request and the price know to a part. */
   #completed(part: ModelPart, { tools }: ModelRequest): ModelPart {
-    if (part.type === "tool-call") return { ...part, tool: toolNamed(part.tool, tools) };
+    if (part.type === "tool-call" || part.type === "tool-input")
+      return { ...part, tool: toolNamed(part.tool, tools) };
     const { price } = this.#options;
     if (part.type !== "usage" || price === undefined) return part;
     return { ...part, cost: costAt(price, part.usage) };

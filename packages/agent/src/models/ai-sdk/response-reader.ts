@@ -23,6 +23,8 @@ export class ResponseReader {
   readonly #providerMetadata = new MetadataRecorder();
   readonly #clean = { text: new CleanStream(), reasoning: new CleanStream() };
   readonly #calls: CallPart[] = [];
+  /** The names of the tools whose input is followed, by the id of the call. */
+  readonly #inputs = new Map<string, string | undefined>();
   #argumentCharacters = 0;
   #characters = 0;
   #hasText = false;
@@ -54,8 +56,13 @@ export class ResponseReader {
       case "reasoning-end":
         this.#providerMetadata.extend("reasoning", part.id, "", part.providerMetadata);
         return [];
+      case "tool-input-start":
+        // Of calls with the same id only the first is followed: the later ones get other ids when they are complete.
+        if (this.#inputs.has(part.id)) this.#inputs.set(part.id, undefined);
+        else if (this.#inputs.size < this.#limits.calls) this.#inputs.set(part.id, cleanText(part.toolName));
+        return [];
       case "tool-input-delta":
-        return this.#argument(part.delta.length);
+        return this.#input(part.id, part.delta);
       case "tool-call":
         return this.#call(part);
       case "finish":
@@ -67,7 +74,6 @@ export class ResponseReader {
         );
       case "stream-start":
       case "response-metadata":
-      case "tool-input-start":
       case "tool-input-end":
       case "tool-result":
       case "tool-approval-request":
@@ -113,17 +119,24 @@ export class ResponseReader {
     return [{ type: `${kind}-delta`, text }];
   }
 
-  #argument(characters: number): readonly ModelPart[] {
+  #input(id: string, json: string): readonly ModelPart[] {
+    this.#countArguments(json.length);
+    const tool = this.#inputs.get(id);
+    const callId = cleanText(id);
+    if (tool === undefined || callId === "" || json === "") return [];
+    return [{ type: "tool-input", callId, tool, json }];
+  }
+
+  #countArguments(characters: number): void {
     this.#argumentCharacters += characters;
     const { argumentCharacters } = this.#limits;
     if (this.#argumentCharacters > argumentCharacters)
       throw flood(`more than ${argumentCharacters} characters of tool arguments`);
-    return [];
   }
 
   #call({ toolCallId, toolName, input, providerMetadata }: Extract<StreamPart, { type: "tool-call" }>) {
     if (this.#calls.length >= this.#limits.calls) throw flood(`more than ${this.#limits.calls} tool calls`);
-    if (input.length > this.#limits.argumentCharacters) this.#argument(input.length);
+    if (input.length > this.#limits.argumentCharacters) this.#countArguments(input.length);
     const callId = this.#uniqueId(cleanText(toolCallId));
     this.#providerMetadata.call(callId, providerMetadata);
     this.#calls.push({ type: "tool-call", callId, tool: cleanText(toolName), ...argumentsOf(input) });

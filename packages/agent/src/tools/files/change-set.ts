@@ -38,7 +38,7 @@ export class ChangeSet {
     const item: FileItem = { type: "fileChange", id: itemId, changes, status: "inProgress" };
     const complete = (rest: Partial<FileItem>) =>
       turn.emit({ type: "item/completed", item: { ...item, ...rest } });
-    turn.emit({ type: "item/started", item });
+    startChange(item, this.#context);
     const decision = await turn.approve({ kind: "fileChange", itemId, changes, ...this.#needs() });
     if (signal.aborted) return INTERRUPTED;
     if (decision.outcome !== "allow") {
@@ -83,15 +83,26 @@ export class ChangeSet {
 export function markChangeFailed(
   requested: readonly Pick<FileUpdateChange, "path" | "kind">[],
   reason: string,
-  { turn, itemId }: ToolContext,
+  context: ToolContext,
 ): ToolOutcome {
+  const { turn, itemId } = context;
   const changes = requested.map(
     ({ path, kind }): FileUpdateChange => ({ path: resolve(turn.settings.cwd, path), kind, diff: "" }),
   );
   const item: FileItem = { type: "fileChange", id: itemId, changes, status: "inProgress" };
-  turn.emit({ type: "item/started", item });
+  startChange(item, context);
   turn.emit({ type: "item/completed", item: { ...item, status: "failed", output: reason } });
   return failed(reason);
+}
+
+/** Shows the whole change, in the item that started while the model wrote it if there is one. */
+function startChange(item: FileItem, { turn, isStarted }: ToolContext): void {
+  const { id: itemId, changes } = item;
+  turn.emit(
+    isStarted === true
+      ? { type: "item/fileChange/patchUpdated", itemId, changes }
+      : { type: "item/started", item },
+  );
 }
 
 async function updateOf({ file, before, after, movedTo }: PlannedChange): Promise<FileUpdateChange> {

@@ -2,7 +2,14 @@ import { resolve } from "node:path";
 import { exists, FileAccessError } from "@flint/host/files";
 import { errorMessage } from "@flint/protocol";
 import { boolean, optional, string } from "../input.ts";
-import { defineTool, done, type Tool, type ToolContext, type ToolOutcome } from "../tool.ts";
+import {
+  defineTool,
+  done,
+  endStartedChange,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+} from "../tool.ts";
 import { ChangeSet, markChangeFailed } from "./change-set.ts";
 import type { FileVersions } from "./file-versions.ts";
 import { formatOf, withFormat, withLineEndings } from "./text-format.ts";
@@ -40,7 +47,11 @@ async function write(
   const file = await WorkspaceFile.locate(path, context);
   const before = await file.read();
   const after = before === undefined ? content : withFormat(content, formatOf(before.text));
-  if (before?.text === after) return done(`${file.relativePath} already has this content.`);
+  if (before?.text === after) {
+    const text = `${file.relativePath} already has this content.`;
+    endStartedChange(context, { status: "done", text });
+    return done(text);
+  }
   return new ChangeSet([{ file, before, after }], fileVersions, context).propose();
 }
 

@@ -7,6 +7,7 @@ import {
   type ThreadItem,
   type TokenUsage,
 } from "@flint/protocol";
+import type { StreamedPatch } from "../../shared/streamed-patch.ts";
 import {
   beginStream,
   closeText,
@@ -14,7 +15,6 @@ import {
   type StreamStep,
   takeItemId,
 } from "../../shared/translate.ts";
-import type { StreamedFile } from "./streamed-input.ts";
 
 /** What carries over from one turn to the next, for as long as one process of Claude lives. */
 export interface ProcessMemory {
@@ -45,6 +45,13 @@ export interface ToolUse {
   readonly isDeclined: boolean;
   /** Whether its input is still being written, so that its changes are not known. */
   readonly isStreaming?: boolean;
+}
+
+/** A file tool whose input the model is writing. */
+interface StreamedFile {
+  readonly toolUseId: string;
+  readonly name: string;
+  readonly patch: StreamedPatch;
 }
 
 /** The state of the translation of one turn. */

@@ -1,9 +1,9 @@
 import type { DriverEvent } from "@flint/core/ports";
 import { decodeClaudeFrame } from "@flint/protocol/claude";
 import { expect, test } from "vitest";
+import { NO_INPUT, scanInput } from "../../shared/streamed-input.ts";
 import { step } from "../translate.ts";
 import { beginTurn } from "./state.ts";
-import { NO_INPUT, scanInput } from "./streamed-input.ts";
 
 const CHANGES = [{ path: "a.txt", kind: "add" as const, diff: "+one\n" }];
 
@@ -43,7 +43,7 @@ test("streams a file as it is written, and its changes once they are known [S0-5
   const { state, events } = streamed("Write", [
     ...['{"file_', 'path":"/repo/a.txt","con', 'tent":"one\\', "ntwo \\u00", 'e4\\n", "x":{"content":"no"}}'],
   ]);
-  expect(patchOf(events)).toEqual(["+++ b/a.txt\n", "+one", "\n+two ", "\u00e4\n"]);
+  expect(patchOf(events)).toEqual(["+++ b/a.txt\n+one", "\n+two ", "\u00e4\n"]);
   const itemId = state.tools.get("t1")?.itemId ?? "";
   expect(events[0]).toEqual({
     type: "item/started",

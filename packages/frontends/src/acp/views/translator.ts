@@ -67,7 +67,7 @@ const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
   "item/reasoning/textDelta": (context, event) => textDelta(context, event, "thought", "content"),
   "item/reasoning/summaryTextDelta": (context, event) => textDelta(context, event, "thought", "summary"),
   "item/commandExecution/outputDelta": outputDelta,
-  "item/fileChange/outputDelta": { notShown: "The patch is shown whole, as soon as it is known." },
+  "item/fileChange/outputDelta": { notShown: "The patch is shown as it grows." },
   "item/fileChange/patchUpdated": (context, { data: { itemId, changes } }) =>
     itemStarted(context, { type: "fileChange", id: itemId, changes, status: "inProgress" }),
   "item/mcpToolCall/progress": NO_UPDATE,

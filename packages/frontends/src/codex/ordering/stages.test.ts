@@ -57,7 +57,7 @@ describe("a client that is asked about a file change", () => {
     expect(files.pass(started("e"))).toEqual([started("e")]);
   });
 
-  test("is sent the start of a change that is being written once its changes are known [S2-39]", () => {
+  test("is sent the start of a change that is being written once it is complete, after updates of its patch [S2-39]", () => {
     const open: ThreadEvent = {
       type: "item/started",
       data: { ...TURN, item: { ...edit("e"), changes: [] } },
@@ -70,9 +70,15 @@ describe("a client that is asked about a file change", () => {
     };
     const written = new FileChangeOrder();
     expect(written.pass(open)).toEqual([]);
-    expect(written.pass(updated)).toEqual([started("e"), updated]);
+    const half: ThreadEvent = {
+      type: "item/fileChange/patchUpdated",
+      data: { ...TURN, itemId: "e", changes: [{ path: "/w/a", kind: "add", diff: "" }] },
+      at: 1,
+    };
+    expect(written.pass(half)).toEqual([half]);
     expect(written.pass(updated)).toEqual([updated]);
-    expect(written.pass(requested("e"))).toEqual([requested("e")]);
+    expect(written.pass(requested("e"))).toEqual([started("e"), requested("e")]);
+    expect(written.pass(completed("e"))).toEqual([completed("e")]);
     const asked = new FileChangeOrder();
     asked.pass(open);
     expect(asked.pass(requested("e"))).toEqual([started("e"), requested("e")]);

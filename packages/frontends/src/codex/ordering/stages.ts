@@ -33,7 +33,9 @@ interface OpenFileChanges {
 /**
  * A file change is started before a client is asked about it. Clients show the change from the item, because the request
  * has none on this wire. A client that subscribed after the item started, or is asked by an agent that has not reported
- * the item yet, is sent its start with the request. A change that an agent is still writing starts once it is known.
+ * the item yet, is sent its start with the request. A change that an agent is still writing starts once it is complete: with
+ * the request or its end. What is known of it before is sent as updates of its patch, which come first in Codex too
+ * (0.166.0).
  */
 export class FileChangeOrder implements Stage<ThreadEvent> {
   readonly #threads = new Map<string, OpenFileChanges>();
@@ -44,11 +46,6 @@ export class FileChangeOrder implements Stage<ThreadEvent> {
         if (event.data.item.type !== "fileChange") return [event];
         if (isEmpty(event.data.item)) return this.#withhold(event.data.threadId, event.data.item.id);
         return this.#isNew(event.data.threadId, event.data.item.id) ? [event] : [];
-      case "item/fileChange/patchUpdated": {
-        const { threadId, turnId, itemId, changes } = event.data;
-        if (!this.#isNew(threadId, itemId)) return [event];
-        return [startOf({ threadId, turnId }, itemId, changes, event.at), event];
-      }
       case "item/completed":
         return this.#completed(event);
       case "approval/requested": {

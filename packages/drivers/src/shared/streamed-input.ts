@@ -16,17 +16,6 @@ export interface InputScan {
   readonly escaped: string;
 }
 
-/** A file tool whose input the model is writing. */
-export interface StreamedFile {
-  readonly toolUseId: string;
-  readonly name: string;
-  readonly scan: InputScan;
-  readonly path: string;
-  /** The field that was streamed last. */
-  readonly field: string;
-  readonly isLineStart: boolean;
-}
-
 /** Nothing was read yet. */
 export const NO_INPUT: InputScan = { depth: 0, inside: undefined, isValue: false, field: "", escaped: "" };
 
