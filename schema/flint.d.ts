@@ -42,6 +42,16 @@ export interface AgentHandoffItem {
   _meta?: Meta;
 }
 
+export interface AgentHook {
+  name: string;
+  event: string;
+  source: string;
+  enabled: boolean;
+  command?: string;
+  meta: Record<string, unknown>;
+  _meta?: Meta;
+}
+
 /** A message of the agent. */
 export interface AgentMessageItem {
   type: "agentMessage";
@@ -49,6 +59,15 @@ export interface AgentMessageItem {
   parentItemId?: Id;
   text: string;
   partial?: boolean;
+  _meta?: Meta;
+}
+
+export interface AgentPlugin {
+  id: string;
+  name: string;
+  installed: boolean;
+  enabled: boolean;
+  meta: Record<string, unknown>;
   _meta?: Meta;
 }
 
@@ -314,6 +333,14 @@ export interface FileUpdateChange {
   _meta?: Meta;
 }
 
+export interface FolderHooks {
+  cwd: string;
+  hooks: AgentHook[];
+  warnings: string[];
+  errors: ListError[];
+  _meta?: Meta;
+}
+
 export interface FolderSkills {
   cwd: string;
   skills: AgentSkill[];
@@ -396,6 +423,12 @@ export interface LimitPolicy {
   resume: ResumeMode;
   maxWaitSeconds: number;
   quietHours?: QuietHours;
+  _meta?: Meta;
+}
+
+export interface ListError {
+  path: string;
+  message: string;
   _meta?: Meta;
 }
 
@@ -495,6 +528,14 @@ export interface PlanItem {
 }
 
 export type PlanPriority = "high" | "medium" | "low";
+
+export interface PluginMarketplace {
+  name: string;
+  path?: string;
+  plugins: AgentPlugin[];
+  meta: Record<string, unknown>;
+  _meta?: Meta;
+}
 
 export interface PreviousRun {
   itemId: Id;
@@ -1283,6 +1324,37 @@ export interface Methods {
       agent: string;
       kind?: string;
       data: FolderSkills[];
+      _meta?: Meta;
+    };
+  };
+  /** List the hooks that the agent runs in folders, as it reports them; empty if it has none. Without folders: that of the thread, or of new threads. Those of a project that is not trusted are left out. */
+  "agent/hooks/list": {
+    params: {
+      threadId?: Id;
+      cwds?: string[];
+      _meta?: Meta;
+    };
+    result: {
+      agent: string;
+      kind?: string;
+      data: FolderHooks[];
+      _meta?: Meta;
+    };
+  };
+  /** List the plugins of the agent by marketplace, as it reports them; empty if it has none. Marketplaces of folders are listed for the folders that are named; those of a project that is not trusted are left out. */
+  "agent/plugins/list": {
+    params: {
+      threadId?: Id;
+      cwds?: string[];
+      installedOnly?: boolean;
+      _meta?: Meta;
+    };
+    result: {
+      agent: string;
+      kind?: string;
+      data: PluginMarketplace[];
+      errors: ListError[];
+      featured: string[];
       _meta?: Meta;
     };
   };

@@ -45,7 +45,7 @@ export const S2: readonly Requirement[] = [
   done("S2-26", "config/read shows the settings in force"),
   done("S2-27", "model/list shows models without asking the agent each time"),
   done("S2-28", "mcpServerStatus/list shows each MCP server and its state"),
-  done("S2-29", "experimentalFeature/list has the features of the agent behind"),
+  done("S2-29", "experimentalFeature/list, hooks/list and plugin/list have what the agent behind reports"),
   done("S2-30", "command/exec runs one command under the sandbox"),
 
   // Notifications

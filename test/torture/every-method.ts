@@ -58,6 +58,8 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "account/read": thread,
   "agent/features/list": thread,
   "agent/skills/list": thread,
+  "agent/hooks/list": thread,
+  "agent/plugins/list": thread,
   "account/login/start": { agent: "nobody", type: "apiKey" },
   "account/login/cancel": { agent: "nobody", loginId: "nothing" },
   "account/logout": { agent: "nobody" },

@@ -83,6 +83,8 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "account/read": ofThread,
   "agent/features/list": ofThread,
   "agent/skills/list": { ...ofThread, cwds: ["/code"] },
+  "agent/hooks/list": { cwds: ["/w"] },
+  "agent/plugins/list": { cwds: ["/w"], installedOnly: true },
   "account/login/start": { agent: "codex", type: "chatgpt" },
   "account/login/cancel": { loginId: "l" },
   "account/logout": { agent: "codex" },

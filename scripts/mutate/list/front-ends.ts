@@ -164,4 +164,12 @@ export const FRONT_END_FAULTS: readonly Mutation[] = [
     replace: 'if (needs?.unconfined === true && needs?.network === "all") return [];',
     tests: ["packages/frontends/src/acp/asks/permission.test.ts"],
   },
+  {
+    name: "hooks-of-codex-dropped",
+    promise: "A Codex client sees the hooks that the Codex behind has.",
+    file: "packages/frontends/src/codex/host/catalog.ts",
+    find: "const folders = isCodex(names) ? data : data.map(({ cwd }) => ({ cwd, ...NO_HOOKS }));",
+    replace: "const folders = data.map(({ cwd }) => ({ cwd, ...NO_HOOKS }));",
+    tests: ["packages/frontends/src/codex/requests/requested-options.test.ts"],
+  },
 ];

@@ -475,7 +475,7 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
   {
     name: "untrusted-skills-listed",
     promise: "Clients are not shown skills of a project that is not trusted.",
-    file: "packages/drivers/src/codex/skills.ts",
+    file: "packages/drivers/src/codex/extensions.ts",
     find: "scope !== OF_PROJECT || usesProject(steering)",
     replace: "scope !== OF_PROJECT || !usesProject(steering)",
     tests: ["packages/drivers/src/codex/features.test.ts"],

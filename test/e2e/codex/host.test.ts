@@ -52,6 +52,7 @@ describe("a request about the machine", () => {
       "skills/list": { cwds: [workspace] },
       "hooks/list": { cwds: [workspace] },
       "plugin/list": {},
+      "plugin/installed": {},
       "collaborationMode/list": {},
       "permissionProfile/list": {},
       "experimentalFeature/list": {},
@@ -69,8 +70,9 @@ describe("a request about the machine", () => {
     expect(await client.request("getAuthStatus", {})).toMatchObject({ requiresOpenaiAuth: false });
     // The others answer with an error here, which is looked at below, or need a repository.
     const others = ["getAuthStatus", "gitDiffToRemote"];
-    // Codex is also asked for its features by the driver, so that request is declared there.
-    const known = [...Object.keys(CODEX_HOST_REQUESTS), "experimentalFeature/list"];
+    // The driver asks Codex for these too, so they are declared there.
+    const asksCodex = ["experimentalFeature/list", "hooks/list", "plugin/list", "plugin/installed"];
+    const known = [...Object.keys(CODEX_HOST_REQUESTS), ...asksCodex];
     expect([...Object.keys(asked), ...others].sort()).toEqual(known.sort());
   });
 

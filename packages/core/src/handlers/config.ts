@@ -15,6 +15,8 @@ export const configHandlers: Pick<
   | "mcpServerStatus/list"
   | "agent/features/list"
   | "agent/skills/list"
+  | "agent/hooks/list"
+  | "agent/plugins/list"
 > = {
   async initialize({ clientInfo }, { services, client }) {
     client.introduce(clientInfo.title ?? clientInfo.name);
@@ -77,15 +79,44 @@ export const configHandlers: Pick<
 
   async "agent/skills/list"({ threadId, cwds }, { services, client }) {
     const driver = await driverOf(services, threadId);
-    const settings = await settingsOf(services, threadId);
-    const own = threadId === undefined ? (client.cwd ?? settings.cwd) : settings.cwd;
-    const data = (cwds ?? [own]).map(async (cwd) => {
-      const steering = await services.options.workspaces.steering(cwd, driver.projectFiles ?? []);
+    const folders = cwds ?? [await folderOf(services, threadId, client.cwd)];
+    const data = folders.map(async (cwd) => {
+      const steering = await steeringIn(cwd, driver, services);
       return (await driver.skills?.(cwd, steering)) ?? { cwd, skills: [], errors: [] };
     });
     return { result: { ...namesOf(driver), data: await Promise.all(data) } };
   },
+
+  async "agent/hooks/list"({ threadId, cwds }, { services, client }) {
+    const driver = await driverOf(services, threadId);
+    const folders = cwds ?? [await folderOf(services, threadId, client.cwd)];
+    const data = folders.map(async (cwd) => {
+      const steering = await steeringIn(cwd, driver, services);
+      return (await driver.hooks?.(cwd, steering)) ?? { cwd, hooks: [], warnings: [], errors: [] };
+    });
+    return { result: { ...namesOf(driver), data: await Promise.all(data) } };
+  },
+
+  async "agent/plugins/list"({ threadId, cwds = [], installedOnly = false }, { services }) {
+    const driver = await driverOf(services, threadId);
+    const folders = await Promise.all(
+      cwds.map(async (cwd) => ({ cwd, steering: await steeringIn(cwd, driver, services) })),
+    );
+    const plugins = await driver.plugins?.(folders, installedOnly);
+    return { result: { ...namesOf(driver), ...(plugins ?? { data: [], errors: [], featured: [] }) } };
+  },
 };
+
+/** The folder of a thread, or that of new threads of a client. */
+async function folderOf(services: Services, threadId: string | undefined, own: string | undefined) {
+  const { cwd } = await settingsOf(services, threadId);
+  return threadId === undefined ? (own ?? cwd) : cwd;
+}
+
+/** The files of a folder that could steer an agent. */
+function steeringIn(cwd: string, { projectFiles = [] }: Driver, { options }: Services) {
+  return options.workspaces.steering(cwd, projectFiles);
+}
 
 /** An agent as clients see it. */
 function agentOf(driver: Driver, model: string) {

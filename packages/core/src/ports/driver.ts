@@ -5,9 +5,11 @@ import type {
   ConfigOption,
   ConfigValues,
   Cost,
+  FolderHooks,
   FolderSkills,
   Model,
   ReportedLimit,
+  Result,
   ThreadSettings,
   Turn,
   UserInput,
@@ -73,6 +75,10 @@ export interface Driver {
   features?(): Promise<readonly AgentFeature[]>;
   /** The skills of its agents in a folder, without those of a project that may not steer them. Absent: none. */
   skills?(cwd: string, steering: Steering): Promise<FolderSkills>;
+  /** The hooks that its agents run in a folder, without those of a project that may not steer them. Absent: none. */
+  hooks?(cwd: string, steering: Steering): Promise<FolderHooks>;
+  /** The plugins of its agents, with those of these folders. Absent: none. */
+  plugins?(folders: readonly PluginFolder[], installedOnly: boolean): Promise<AgentPlugins>;
   /** The usage limits of its account, asked now; empty if it does not tell. Starts nothing. */
   limits?(): Promise<readonly ReportedLimit[]>;
   /** The agent's MCP servers, as far as they are known without starting it. */
@@ -81,6 +87,15 @@ export interface Driver {
   nativeSessions?(): Promise<NativeSessions | undefined>;
   /** Ends and removes what outlives its sessions. Called when the server ends, after the sessions were closed. */
   close?(): Promise<void>;
+}
+
+/** The plugins of an agent by marketplace, the marketplaces that cannot be read, and what the agent recommends. */
+export type AgentPlugins = Omit<Result<"agent/plugins/list">, "agent" | "kind">;
+
+/** A folder whose plugins are listed, and what of it may steer the agent. */
+export interface PluginFolder {
+  readonly cwd: string;
+  readonly steering: Steering;
 }
 
 /** What an agent can do. Clients see this before they use it. */

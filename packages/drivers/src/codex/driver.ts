@@ -3,11 +3,13 @@ import { join } from "node:path";
 import {
   type Account,
   type AccountControl,
+  type AgentPlugins,
   type Clock,
   type Driver,
   type DriverSession,
   type McpServerStatus,
   type NativeSessions,
+  type PluginFolder,
   type Sandbox,
   type SessionSpec,
   type Steering,
@@ -18,6 +20,7 @@ import type {
   AgentFeature,
   ConfigOption,
   ConfigValues,
+  FolderHooks,
   FolderSkills,
   Model,
   ReportedLimit,
@@ -28,12 +31,12 @@ import { DescribedDriver } from "../shared/driver.ts";
 import { CODEX_FOLDER } from "../shared/folders/agent-folders.ts";
 import { folderPath } from "../shared/folders/agent-paths.ts";
 import { CODEX } from "./descriptor.ts";
+import { hooksIn, pluginsIn, skillsIn } from "./extensions.ts";
 import { codexPrice, DEFAULT_MODEL, modelRows, resolveModelName, selectorsOf } from "./models.ts";
 import { codexLaunch, codexProgram, type ServerSandbox } from "./process/launch.ts";
 import { CODEX_TIMING, type CodexServer, type CodexTiming } from "./process/server.ts";
 import { ServerPool } from "./process/server-pool.ts";
 import { CodexSession, mcpServerStatus } from "./session.ts";
-import { skillsIn } from "./skills.ts";
 import { limitsIn } from "./translate/limits.ts";
 
 /** The models as one process of Codex listed them. */
@@ -127,6 +130,25 @@ export class CodexDriver extends DescribedDriver implements Driver {
         this.#timing.list,
       );
       return skillsIn(data, cwd, steering);
+    }, none);
+  }
+
+  async hooks(cwd: string, steering: Steering): Promise<FolderHooks> {
+    const none: FolderHooks = { cwd, hooks: [], warnings: [], errors: [] };
+    return this.#ask(async (server) => {
+      const { data } = await server.request("hooks/list", { cwds: [cwd] }, this.#timing.list);
+      return hooksIn(data, cwd, steering);
+    }, none);
+  }
+
+  async plugins(folders: readonly PluginFolder[], installedOnly: boolean): Promise<AgentPlugins> {
+    const none: AgentPlugins = { data: [], errors: [], featured: [] };
+    const cwds = folders.map(({ cwd }) => cwd);
+    return this.#ask(async (server) => {
+      const listed = installedOnly
+        ? await server.request("plugin/installed", { cwds }, this.#timing.list)
+        : await server.request("plugin/list", { cwds }, this.#timing.list);
+      return pluginsIn(listed, folders);
     }, none);
   }
 

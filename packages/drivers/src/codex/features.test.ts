@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { NO_STEERING, type Steering } from "@flint/core/ports";
 import { needs } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { skillsIn } from "./skills.ts";
+import { skillsIn } from "./extensions.ts";
 import { codexFixture, run } from "./testing/codex-fixture.ts";
 
 const real = needs("codex");
@@ -49,4 +49,62 @@ real("lists the skills that the real Codex has in a folder, as its threads have 
   expect(skills).toContainEqual({ ...lamps, path: join(folder, "SKILL.md") });
   expect(errors).toEqual([]);
   expect((await driver.skills(cwd, untrusted)).skills).not.toContainEqual(expect.objectContaining(lamps));
+});
+
+real(
+  "lists the hooks that the real Codex has, without Flint's own and those of an untrusted project [S2-29]",
+  async () => {
+    const { open, settings, driver, cwd, stateFolder } = await codexFixture([[{ text: "Hello." }]]);
+    const hooks = (command: string) =>
+      JSON.stringify({ hooks: { PreToolUse: [{ matcher: "Bash", hooks: [{ type: "command", command }] }] } });
+    await mkdir(join(cwd, ".codex"), { recursive: true });
+    await writeFile(join(cwd, ".codex/hooks.json"), hooks("echo project"));
+    await mkdir(join(stateFolder, "codex"), { recursive: true });
+    await writeFile(join(stateFolder, "codex/hooks.json"), hooks("echo user"));
+    await run(await open(), { text: "go", settings });
+    const file = { folder: cwd, path: ".codex" };
+    const own = await driver.hooks(cwd, { ...NO_STEERING, untrusted: [file] });
+    expect(own).toMatchObject({ cwd, errors: [] });
+    expect(own.hooks.map(({ event, command, source }) => [event, command, source])).toEqual([
+      ["preToolUse", "echo user", "user"],
+    ]);
+    expect(own.hooks[0]?.meta).toMatchObject({
+      handlerType: "command",
+      trustStatus: "untrusted",
+      matcher: "Bash",
+    });
+  },
+);
+
+real("lists the plugins of the real Codex; in a sandbox it has none [S2-29]", async () => {
+  const { open, settings, driver, cwd } = await codexFixture([[{ text: "Hello." }]]);
+  const [root, plugin] = [join(cwd, ".agents/plugins"), join(cwd, "plugins/lamps")];
+  await mkdir(root, { recursive: true });
+  await mkdir(join(plugin, ".codex-plugin"), { recursive: true });
+  await writeFile(
+    join(plugin, ".codex-plugin/plugin.json"),
+    JSON.stringify({ name: "lamps", version: "1.0.0" }),
+  );
+  const source = { source: "local", path: "./plugins/lamps" };
+  const policy = { installation: "AVAILABLE", authentication: "ON_INSTALL" };
+  await writeFile(
+    join(root, "marketplace.json"),
+    JSON.stringify({ name: "house", plugins: [{ name: "lamps", source, policy, category: "Home" }] }),
+  );
+  const file = { folder: cwd, path: ".agents/plugins" };
+  const trusted = { cwd, steering: { ...NO_STEERING, trusted: [file] } };
+  const { data, errors } = await driver.plugins([trusted], false);
+  expect(errors).toEqual([]);
+  const house = data.find(({ name }) => name === "house");
+  expect(house).toMatchObject({ path: join(root, "marketplace.json") });
+  expect(house?.plugins).toMatchObject([
+    { name: "lamps", installed: false, meta: { source: { type: "local" } } },
+  ]);
+  const untrusted = { cwd, steering: { ...NO_STEERING, untrusted: [file] } };
+  expect((await driver.plugins([untrusted], false)).data).not.toContainEqual(
+    expect.objectContaining({ name: "house" }),
+  );
+  expect((await driver.plugins([trusted], true)).data.flatMap(({ plugins }) => plugins)).toEqual([]);
+  await run(await open(), { text: "go", settings });
+  expect(await driver.plugins([trusted], false)).toEqual({ data: [], errors: [], featured: [] });
 });

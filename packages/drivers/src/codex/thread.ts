@@ -6,11 +6,11 @@ import { type BackgroundCommand, errorMessage, isUnconfined, type ThreadSettings
 import type { CodexUserInput } from "@flint/protocol/codex";
 import { allowedServers, steeringOf } from "../shared/folders/project-files.ts";
 import { historyText } from "../shared/history-text.ts";
+import { untrustedSkills } from "./extensions.ts";
 import { PRIVATE_TEMPORARY, serverSandbox } from "./process/launch.ts";
 import type { CodexServer, CodexTiming, ThreadListener } from "./process/server.ts";
 import type { ServerPool, SharedServer } from "./process/server-pool.ts";
 import { dynamicTools, textInput, threadParams } from "./settings.ts";
-import { untrustedSkills } from "./skills.ts";
 
 /** What a thread of Codex needs beside its spec. */
 export interface CodexThreadOptions {

@@ -58,17 +58,6 @@ const SETTINGS = {
 /** Lists of things that Codex has, most of which are empty in Flint. */
 const LISTS = {
   "skills/list": request("Lists skills by folder.", () => foreignObject(folders), list),
-  "hooks/list": request("Lists hooks by folder.", () => foreignObject(folders), list),
-  "plugin/list": request(
-    "Lists plugins.",
-    () => foreignObject(folders),
-    () =>
-      foreignObject({
-        marketplaces: z.array(z.unknown()),
-        marketplaceLoadErrors: z.array(z.unknown()),
-        featuredPluginIds: z.array(z.string()),
-      }),
-  ),
   "collaborationMode/list": request("Lists collaboration modes.", nothing, list),
   "permissionProfile/list": request("Lists permission profiles.", () => foreignObject(paged), list),
 } as const;

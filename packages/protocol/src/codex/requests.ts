@@ -52,6 +52,27 @@ const CodexFolderSkills = foreignObject({
   skills: z.array(CodexSkill),
   errors: z.array(foreignObject({ path: z.string(), message: z.string() })),
 });
+const listErrors = z.array(foreignObject({ path: z.string(), message: z.string() }));
+/** A hook of Codex. */
+const CodexHook = foreignObject({
+  key: z.string(),
+  eventName: z.string(),
+  source: z.string(),
+  enabled: z.boolean(),
+  command: nullish(z.string()),
+});
+/** Where Codex gets plugins from. */
+const CodexMarketplace = foreignObject({
+  name: z.string(),
+  path: nullish(z.string()),
+  plugins: z.array(
+    foreignObject({ id: z.string(), name: z.string(), installed: z.boolean(), enabled: z.boolean() }),
+  ),
+});
+const marketplaces = {
+  marketplaces: z.array(CodexMarketplace),
+  marketplaceLoadErrors: z.array(foreignObject({ marketplacePath: z.string(), message: z.string() })),
+};
 /** An empty answer. */
 export const nothing = () => foreignObject({});
 
@@ -251,6 +272,31 @@ export const CODEX_REQUESTS = {
     "Lists skills by folder.",
     () => foreignObject({ cwds: nullish(z.array(z.string())), forceReload: nullish(z.boolean()) }),
     () => foreignObject({ data: z.array(CodexFolderSkills) }),
+  ),
+  "hooks/list": request(
+    "Lists hooks by folder.",
+    () => foreignObject({ cwds: nullish(z.array(z.string())), threadId: nullish(z.string()) }),
+    () =>
+      foreignObject({
+        data: z.array(
+          foreignObject({
+            cwd: z.string(),
+            hooks: z.array(CodexHook),
+            warnings: z.array(z.string()),
+            errors: listErrors,
+          }),
+        ),
+      }),
+  ),
+  "plugin/list": request(
+    "Lists the plugins of marketplaces.",
+    () => foreignObject({ cwds: nullish(z.array(z.string())) }),
+    () => foreignObject({ ...marketplaces, featuredPluginIds: z.array(z.string()) }),
+  ),
+  "plugin/installed": request(
+    "Lists the plugins that are installed.",
+    () => foreignObject({ cwds: nullish(z.array(z.string())) }),
+    () => foreignObject(marketplaces),
   ),
   ...CODEX_ACCOUNT_REQUESTS,
   "mcpServerStatus/list": request(

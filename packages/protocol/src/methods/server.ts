@@ -5,8 +5,11 @@ import {
   AgentAccount,
   AgentFeature,
   ConfigOption,
+  FolderHooks,
   FolderSkills,
+  ListError,
   Model,
+  PluginMarketplace,
   SandboxState,
   WorkspaceFile,
 } from "../server/config.ts";
@@ -196,6 +199,33 @@ export const SERVER_METHODS = {
     params: () => looseObject({ threadId: z.optional(Id), cwds: z.optional(z.array(absolutePath)) }),
     result: () =>
       looseObject({ agent: z.string(), kind: z.optional(z.string()), data: z.array(FolderSkills) }),
+  }),
+  "agent/hooks/list": method({
+    doc: "List the hooks that the agent runs in folders, as it reports them; empty if it has none. Without folders: that of the thread, or of new threads. Those of a project that is not trusted are left out.",
+    scope: "none",
+    params: () => looseObject({ threadId: z.optional(Id), cwds: z.optional(z.array(absolutePath)) }),
+    result: () =>
+      looseObject({ agent: z.string(), kind: z.optional(z.string()), data: z.array(FolderHooks) }),
+  }),
+  "agent/plugins/list": method({
+    doc: "List the plugins of the agent by marketplace, as it reports them; empty if it has none. Marketplaces of folders are listed for the folders that are named; those of a project that is not trusted are left out.",
+    scope: "none",
+    params: () =>
+      looseObject({
+        threadId: z.optional(Id),
+        cwds: z.optional(z.array(absolutePath)),
+        /** Without those that could be installed. */
+        installedOnly: z.optional(z.boolean()),
+      }),
+    result: () =>
+      looseObject({
+        agent: z.string(),
+        kind: z.optional(z.string()),
+        data: z.array(PluginMarketplace),
+        errors: z.array(ListError),
+        /** The ids of those that the agent recommends. */
+        featured: z.array(z.string()),
+      }),
   }),
   "account/limits/read": method({
     doc: "Read the usage limits of the agents' accounts, as last reported. A running Codex is asked; no agent is started. A limit that has reset since is left out.",

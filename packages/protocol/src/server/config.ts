@@ -158,6 +158,52 @@ export const FolderSkills = looseObject(() => ({
 /** The skills that an agent has in a folder, and the files that it cannot read as one. */
 export type FolderSkills = z.output<typeof FolderSkills>;
 
+/** A hook that an agent runs in a folder. */
+export const AgentHook = looseObject(() => ({
+  name: z.string(),
+  /** What it is run at, in the agent's own words, such as `preToolUse`. */
+  event: z.string(),
+  /** Where it comes from, in the agent's own words, such as `user` or `project`. */
+  source: z.string(),
+  enabled: z.boolean(),
+  command: z.optional(z.string()),
+  /** All that the agent reports of it. */
+  meta: z.record(z.string(), z.unknown()),
+}));
+export type AgentHook = z.output<typeof AgentHook>;
+
+/** A file that an agent cannot read, and why. */
+export const ListError = looseObject(() => ({ path: z.string(), message: z.string() }));
+
+/** The hooks that an agent runs in a folder, and what is wrong with the files that name them. */
+export const FolderHooks = looseObject(() => ({
+  cwd: z.string(),
+  hooks: z.array(AgentHook),
+  warnings: z.array(z.string()),
+  errors: z.array(ListError),
+}));
+export type FolderHooks = z.output<typeof FolderHooks>;
+
+/** A plugin that an agent can install or has installed. */
+export const AgentPlugin = looseObject(() => ({
+  id: z.string(),
+  name: z.string(),
+  installed: z.boolean(),
+  enabled: z.boolean(),
+  /** All that the agent reports of it. */
+  meta: z.record(z.string(), z.unknown()),
+}));
+
+/** Where an agent gets plugins from. */
+export const PluginMarketplace = looseObject(() => ({
+  name: z.string(),
+  /** Its file; absent if it is not on this machine. */
+  path: z.optional(z.string()),
+  plugins: z.array(AgentPlugin),
+  /** What else the agent reports of it. */
+  meta: z.record(z.string(), z.unknown()),
+}));
+
 /** The account that an agent works with. */
 export const AgentAccount = looseObject(() => ({
   type: z.string(),

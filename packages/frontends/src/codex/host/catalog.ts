@@ -2,6 +2,7 @@ import {
   type AgentFeature,
   type AgentSkill,
   type ConfigOption,
+  type FolderHooks,
   type Model,
   modelDescription,
   type Result,
@@ -19,6 +20,7 @@ type Lists =
   | "skills/list"
   | "hooks/list"
   | "plugin/list"
+  | "plugin/installed"
   | "collaborationMode/list"
   | "permissionProfile/list"
   | "experimentalFeature/list"
@@ -32,11 +34,22 @@ export const lists: Handlers<Lists> = {
     const folders = isCodex(names) ? data : data.map(({ cwd }) => ({ cwd, skills: [], errors: [] }));
     reply({ data: folders.map((folder) => ({ ...folder, skills: folder.skills.map(skillOf) })) });
   },
-  "hooks/list"({ cwds }, { reply }) {
-    reply({ data: (cwds ?? []).map((cwd) => ({ cwd, hooks: [], warnings: [], errors: [] })) });
+  async "hooks/list"({ cwds, threadId }, { core, reply }) {
+    const { data, ...names } = await core.call("agent/hooks/list", {
+      ...(threadId == null ? {} : { threadId }),
+      ...(cwds == null || cwds.length === 0 ? {} : { cwds }),
+    });
+    // Clients change a hook by Codex's own key for it; another agent's would mean something else.
+    const folders = isCodex(names) ? data : data.map(({ cwd }) => ({ cwd, ...NO_HOOKS }));
+    reply({ data: folders.map((folder) => ({ ...folder, hooks: folder.hooks.map(hookOf) })) });
   },
-  "plugin/list"(_params, { reply }) {
-    reply({ marketplaces: [], marketplaceLoadErrors: [], featuredPluginIds: [] });
+  async "plugin/list"({ cwds }, { core, reply }) {
+    const { featured, ...listed } = await core.call("agent/plugins/list", cwds == null ? {} : { cwds });
+    reply({ ...marketplacesOf(listed), featuredPluginIds: isCodex(listed) ? featured : [] });
+  },
+  async "plugin/installed"({ cwds }, { core, reply }) {
+    const folders = cwds == null ? {} : { cwds };
+    reply(marketplacesOf(await core.call("agent/plugins/list", { ...folders, installedOnly: true })));
   },
   "collaborationMode/list"(_params, { reply }) {
     reply({ data: COLLABORATION_MODES });
@@ -61,6 +74,30 @@ export const lists: Handlers<Lists> = {
     reply({ data: servers, nextCursor: null });
   },
 };
+
+function hookOf({ meta, name: key, event: eventName, source, enabled }: FolderHooks["hooks"][number]) {
+  return { ...meta, key, eventName, source, enabled };
+}
+
+const NO_HOOKS: Omit<FolderHooks, "cwd"> = { hooks: [], warnings: [], errors: [] };
+
+/** The marketplaces of Codex as it reports them. The plugins of another agent are none that a client could install. */
+function marketplacesOf({ data, errors, ...names }: Omit<Result<"agent/plugins/list">, "featured">) {
+  if (!isCodex(names)) return { marketplaces: [], marketplaceLoadErrors: [] };
+  return {
+    marketplaces: data.map(({ name, path = null, plugins, meta }) => ({
+      ...{ ...meta, name, path },
+      plugins: plugins.map(({ meta, id, name, installed, enabled }) => ({
+        ...meta,
+        id,
+        name,
+        installed,
+        enabled,
+      })),
+    })),
+    marketplaceLoadErrors: errors.map(({ path: marketplacePath, message }) => ({ marketplacePath, message })),
+  };
+}
 
 function featureOf(feature: AgentFeature) {
   const { displayName, description, announcement } = feature;

@@ -158,3 +158,44 @@ test.each([
     ]);
   },
 );
+
+const HOOK = { key: "h", eventName: "preToolUse", source: "user", enabled: true, matcher: null };
+const PLUGIN = { id: "lamps@house", name: "lamps", installed: false, enabled: false, keywords: ["light"] };
+
+test.each([
+  [
+    "codex",
+    [HOOK],
+    [{ name: "house", path: "/m.json", interface: null, plugins: [PLUGIN] }],
+    ["lamps@house"],
+  ],
+  ["other", [], [], []],
+])(
+  "hooks and plugins are those of the agent behind, if that is Codex: %s [S2-29]",
+  async (id, hooks, marketplaces, featuredPluginIds) => {
+    const agent = Object.assign(scriptedDriver({ id }), {
+      hooks: async (cwd: string) => ({
+        ...{ cwd, warnings: [], errors: [] },
+        hooks: [{ name: "h", event: "preToolUse", source: "user", enabled: true, meta: HOOK }],
+      }),
+      plugins: async () => ({
+        data: [
+          {
+            ...{ name: "house", path: "/m.json", meta: { interface: null } },
+            plugins: [{ id: PLUGIN.id, name: "lamps", installed: false, enabled: false, meta: PLUGIN }],
+          },
+        ],
+        errors: [],
+        featured: [PLUGIN.id],
+      }),
+    });
+    const { client } = await connected(agent);
+    expect(await client.request("hooks/list", { cwds: ["/a"] })).toEqual({
+      data: [{ cwd: "/a", hooks, warnings: [], errors: [] }],
+    });
+    expect(await client.request("plugin/list", {})).toEqual({
+      ...{ marketplaces, marketplaceLoadErrors: [], featuredPluginIds },
+    });
+    expect(await client.request("plugin/installed", {})).toEqual({ marketplaces, marketplaceLoadErrors: [] });
+  },
+);
