@@ -7,6 +7,14 @@ export {
   configuredAgents,
 } from "./agents.ts";
 export {
+  choicesOf,
+  describeKey,
+  type EffectiveValue,
+  effectiveConfig,
+  FIXED_NAMES,
+  typedValue,
+} from "./effective-config.ts";
+export {
   APPROVAL_NAMES,
   approvalPolicyNamed,
   ENFORCEMENTS,

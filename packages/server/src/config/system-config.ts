@@ -14,6 +14,8 @@ export interface SystemConfig {
   /** Values for everyone who does not set them. */
   readonly values: ConfigValues;
   readonly locks: SettingsLocks | undefined;
+  /** The names of the keys that are locked. */
+  readonly locked: ReadonlySet<string>;
   /** Options that cannot be turned on. */
   readonly forbidden: ReadonlySet<"allow_unconfined" | "allow_remote_mcp">;
 }
@@ -48,7 +50,8 @@ export async function readSystemConfig(path = SYSTEM_CONFIG_PATH): Promise<Syste
   if (lines.length > 0) throw new ConfigError(lines.map((line) => `${path}: ${line}`).join("\n"));
   // Checked above.
   const names = new Set(locked as readonly string[]);
-  return { values, locks: locksOf(values, names, path), forbidden: forbiddenOf(values, names) };
+  const [locks, forbidden] = [locksOf(values, names, path), forbiddenOf(values, names)];
+  return { values, locked: names, locks, forbidden };
 }
 
 /** The values of the machine, overridden by those of the user. */

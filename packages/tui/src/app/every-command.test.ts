@@ -46,6 +46,7 @@ const SHOWN: readonly (readonly [typed: string, shown: string | RegExp])[] = [
   ["/logout", "Log out of scripted?"],
   ["/theme", "Theme"],
   ["/statusline", "Status line: Enter adds or removes"],
+  ["/config", "Configuration: 1 of 3 keys set"],
   ["/next", "No other thread needs you."],
   ["/back", "No thread was open before."],
   ["/keys", "Esc Esc"],

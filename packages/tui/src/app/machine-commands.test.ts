@@ -124,3 +124,55 @@ test("Ctrl-V attaches the image in the clipboard, and it is sent", async () => {
     { type: "localImage", path: expect.stringContaining("/pasted-") },
   ]);
 });
+
+describe("the configuration", () => {
+  const open = async (...keys: string[]) => {
+    const session = await SessionFixture.open({ columns: 120 });
+    await session.keys(...keys);
+    return { session, screen: () => session.terminal.screen.join("\n") };
+  };
+
+  test("is listed with its sources, those keys first that are set", async () => {
+    const { screen } = await open("/config", ENTER);
+    expect(screen()).toContain("Configuration: 1 of 3 keys set");
+    expect(screen()).toContain("sandbox = read-only  locked by /etc/flint/config.toml  About sandbox.");
+    expect(screen()).toMatch(/sandbox(.|\n)*model +not set/);
+  });
+
+  test("a key with a few values is chosen, and colours change at once", async () => {
+    const { session, screen } = await open("/config", ENTER, "theme", ENTER, "light", ENTER);
+    expect(session.config.get("theme")).toBe("light");
+    expect(screen()).toContain("Set theme in ~/.config/flint/config.toml.");
+    expect(screen()).not.toContain("start again");
+    await session.keys("/config theme unset", ENTER);
+    expect(session.config.has("theme")).toBe(false);
+    expect(screen()).toContain("Removed theme from ~/.config/flint/config.toml.");
+  });
+
+  test("a key with other values is typed after its name", async () => {
+    const { session, screen } = await open("/config model", ENTER);
+    expect(screen()).toContain("› /config model");
+    expect(screen()).toContain("model: a text. unset removes it.");
+    await session.keys("claude/opus", ENTER);
+    expect(session.config.get("model")).toBe("claude/opus");
+    expect(screen()).toContain("It applies once Flint and its server start again.");
+    await session.keys("/config model nonsense", ENTER);
+    expect(screen()).toContain("model must be something else.");
+  });
+
+  test("a key that the administrator locks is not changed, and says who locks it", async () => {
+    const { session, screen } = await open("/config sandbox off", ENTER);
+    expect(screen()).toContain("The administrator of this machine locks sandbox in /etc/flint/config.toml.");
+    await session.keys("/config", ENTER, "sandbox", ENTER);
+    expect(screen()).toContain("The administrator of this machine locks sandbox in /etc/flint/config.toml.");
+    expect(session.config.size).toBe(0);
+  });
+
+  test("keys and their values are completed, but none that is locked", async () => {
+    const { session, screen } = await open("/config the");
+    expect(screen()).toContain("theme dark");
+    expect(screen()).toContain("theme light");
+    await session.keys("\u0015", "/config sand");
+    expect(screen()).not.toContain("About sandbox.");
+  });
+});

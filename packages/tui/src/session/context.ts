@@ -6,6 +6,7 @@ import type { RenderOptions } from "../draw/render-options.ts";
 import type { CursorPosition } from "../terminal/inline-screen.ts";
 import type { SentAnswers } from "./answers.ts";
 import type { Composer } from "./composer.ts";
+import type { Machine } from "./machine.ts";
 import type { MenuOptions } from "./menu.ts";
 import type { OwnChanges } from "./other-clients/own-changes.ts";
 import type { AllTurns } from "./thread/all-turns.ts";
@@ -18,35 +19,6 @@ export interface PermissionChoice {
   readonly name: string;
   readonly doc: string;
   readonly settings: Partial<NewThreadSettings>;
-}
-
-/** What the machine does for a session beyond its server: everything that is not the terminal itself. */
-export interface Machine {
-  readonly cwd: string;
-  readonly home: string | undefined;
-  /** Its name on the network, for links to its files. */
-  readonly host: string;
-  /** The branch that is checked out in a folder; undefined if there is none. */
-  branchOf(folder: string): string | undefined;
-  /** Reads and writes small texts that outlive the session, such as drafts. Undefined if there is none. */
-  readNote(name: string): string | undefined;
-  writeNote(name: string, text: string): void;
-  /** Writes a file that the user asked for. Rejects with a sentence if that fails. */
-  writeFile(path: string, text: string): Promise<void>;
-  /** A private folder for history, drafts and pasted images; undefined if nothing is kept. */
-  readonly notesFolder: string | undefined;
-  /** The user's editor, with its arguments; undefined if none is configured. */
-  readonly editor: string | undefined;
-  /** PATH without the folders of the project that is worked on in this folder. */
-  searchPath(folder: string): Promise<string>;
-  /** Finds a program to start outside of the sandbox, on PATH but not in the project; undefined if there is none. */
-  findProgram(name: string): Promise<string | undefined>;
-  /** Opens an image, by its path, URL or `data:` URL, and gives what was opened. Rejects with a sentence if that fails. */
-  openImage(source: string): Promise<string>;
-  /** Sets a key of the user's configuration. Rejects with a sentence if that fails. */
-  setConfig(key: string, value: unknown): Promise<void>;
-  /** Runs the checks of `flint doctor` and gives its report. */
-  doctor(): Promise<string>;
 }
 
 /** What a session does with its terminal beyond drawing. */

@@ -14,7 +14,6 @@ import { AskPanel } from "./ask-panel.ts";
 import { loginResult } from "./commands/server/login.ts";
 import { Composer } from "./composer.ts";
 import type {
-  Machine,
   NewThreadSettings,
   Page,
   PermissionChoice,
@@ -22,6 +21,7 @@ import type {
   SessionTerminal,
 } from "./context.ts";
 import { InlineTranscript } from "./inline-transcript.ts";
+import type { Machine } from "./machine.ts";
 import { Menu, type MenuOptions } from "./menu.ts";
 import { OwnChanges } from "./other-clients/own-changes.ts";
 import { PromptHelp } from "./prompt-help.ts";

@@ -20,7 +20,8 @@ import {
 import { SessionApp, type SessionStart } from "../app/app.ts";
 import type { SessionServer } from "../app/connection.ts";
 import type { DrawnFrame } from "../first-frame/first-frame.ts";
-import type { Machine, PermissionChoice } from "../session/context.ts";
+import type { PermissionChoice } from "../session/context.ts";
+import type { ConfigKey, Machine } from "../session/machine.ts";
 import { XtermTerminal } from "./xterm-terminal.ts";
 
 /** How a session of a test differs from the plain one. */
@@ -219,6 +220,21 @@ export class SessionFixture {
     return { client, isShared: true, close: () => client.close() };
   }
 
+  #configKeys(): readonly ConfigKey[] {
+    const key = (name: string, more: Partial<ConfigKey> = {}): ConfigKey => {
+      const value = this.config.get(name);
+      const set = typeof value === "string" ? { value, source: "/home/me/.config/flint/config.toml" } : {};
+      const none = { choices: [], value: undefined, source: undefined, lockedBy: undefined };
+      return { name, doc: `About ${name}.`, takes: "a text", ...none, ...set, ...more };
+    };
+    const machine = "/etc/flint/config.toml";
+    return [
+      key("model"),
+      key("theme", { takes: "one of two", choices: ["dark", "light"] }),
+      key("sandbox", { value: "read-only", source: machine, lockedBy: machine }),
+    ];
+  }
+
   #machine(): Machine {
     return {
       cwd: this.#folder,
@@ -237,6 +253,13 @@ export class SessionFixture {
         return source;
       },
       setConfig: async (key, value) => void this.config.set(key, value),
+      configuration: async () => this.#configKeys(),
+      changeConfig: async (key, typed) => {
+        if (typed === "nonsense") throw new Error(`${key} must be something else.`);
+        if (typed === undefined) this.config.delete(key);
+        else this.config.set(key, typed);
+        return "/home/me/.config/flint/config.toml";
+      },
       doctor: async () => "All is well.",
     };
   }

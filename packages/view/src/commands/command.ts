@@ -31,7 +31,7 @@ export interface CommandArgument {
 /** What arguments can be that only a session can list. */
 export type ListedArgument =
   | ("thread" | "turn" | "model" | "agent" | "permissions")
-  | ("process" | "task" | "control" | "statusParts");
+  | ("process" | "task" | "control" | "statusParts" | "configKey");
 
 /** Where the completions of an argument come from. */
 export type ArgumentValues =

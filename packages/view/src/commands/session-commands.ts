@@ -383,6 +383,14 @@ export const SESSION_COMMANDS = {
     slash: "statusline",
     arguments: [optional("parts", { kind: "statusParts" })],
   },
+  changeConfig: {
+    title: "Show the configuration and where it comes from, or change a key",
+    group: "Session",
+    place: "everywhere",
+    keys: [],
+    slash: "config",
+    arguments: [optional("key", { kind: "configKey" })],
+  },
   showKeys: { title: "Show all keys", group: "Session", place: "everywhere", keys: [], slash: "keys" },
   showHelp: { title: "Show help", group: "Session", place: "everywhere", keys: ["f1"], slash: "help" },
   runDoctor: {

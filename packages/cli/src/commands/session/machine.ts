@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { UserConfig } from "@flint/server/config";
 import { homeFolder, stateFolder, userConfigPath } from "@flint/server/environment";
-import type { Machine } from "@flint/tui";
+import type { ConfigKey, Machine } from "@flint/tui";
 import { branchOf, readText } from "./branch.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -69,6 +69,16 @@ export class LocalMachine implements Machine {
 
   async setConfig(key: string, value: unknown): Promise<void> {
     await new UserConfig(userConfigPath()).set([key], value);
+  }
+
+  async configuration(): Promise<readonly ConfigKey[]> {
+    const { configKeys } = await import("../config.ts");
+    return configKeys(this.cwd);
+  }
+
+  async changeConfig(key: string, typed: string | undefined): Promise<string> {
+    const { changeConfig } = await import("../config.ts");
+    return changeConfig(key, typed);
   }
 
   async doctor(): Promise<string> {

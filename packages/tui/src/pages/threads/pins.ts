@@ -1,4 +1,4 @@
-import type { Machine } from "../../session/context.ts";
+import type { Machine } from "../../session/machine.ts";
 
 const NOTE = "pins";
 

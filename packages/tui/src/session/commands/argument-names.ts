@@ -4,6 +4,7 @@ import { STATUS_PART_NAMES, STATUS_PARTS } from "@flint/view/commands";
 import type { ArgumentChoices, NameChoice } from "../../input/index.ts";
 import type { SessionContext } from "../context.ts";
 import { readControls } from "./agent-commands.ts";
+import { UNSET } from "./machine/config.ts";
 
 /** More threads than this are not offered; the list of threads has all. */
 const MAX_THREADS = 200;
@@ -32,6 +33,7 @@ export class ArgumentNames {
       process: read(processNames),
       task: read(taskNames),
       control: read(controlNames),
+      configKey: read(configNames),
     };
   }
 
@@ -112,6 +114,17 @@ async function taskNames({ client }: SessionContext): Promise<NameChoice[]> {
     detail: phase,
     insert: `#${number}`,
   }));
+}
+
+/** Each key that can be changed, with its values where it has only a few. */
+async function configNames({ machine }: SessionContext): Promise<NameChoice[]> {
+  return (await machine.configuration())
+    .filter(({ lockedBy }) => lockedBy === undefined)
+    .flatMap(({ name, doc, choices, value }) => [
+      { name, detail: value === undefined ? doc : `${value}  ${doc}` },
+      ...choices.map((choice) => ({ name: `${name} ${choice}`, detail: doc })),
+      ...(value === undefined ? [] : [{ name: `${name} ${UNSET}`, detail: "removes it" }]),
+    ]);
 }
 
 /** Each selector with each of its values. */

@@ -14,6 +14,7 @@ import * as agent from "./agent-commands.ts";
 import { listBackground, stopBackground } from "./background-commands.ts";
 import { commandContext } from "./command-context.ts";
 import { copyFromThread } from "./copy.ts";
+import { changeConfig } from "./machine/config.ts";
 import { typeOut } from "./prompt-tools.ts";
 import { editQueue } from "./queue-menu.ts";
 import { rewindThread, undoRewind } from "./rewind.ts";
@@ -90,6 +91,7 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   runDoctor: show.runDoctor,
   chooseTheme: show.chooseTheme,
   changeStatusLine,
+  changeConfig,
   openPalette: (session) =>
     show.openPalette(session, (id) => (isTypedOut(id) ? typeOut(session, id) : runCommand(session, id, ""))),
   showKeys: (session) => session.openPage(helpPage(session.keymap)),

@@ -3,7 +3,7 @@ import { escapeControls } from "@flint/view";
 import { type LineBlock, span } from "../../draw/line.ts";
 import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
 import { folderAndBranch } from "../../first-frame/starting-rows.ts";
-import type { Machine } from "../context.ts";
+import type { Machine } from "../machine.ts";
 
 /** The first lines of a session: the agent, its model, its permissions, the folder and its branch. */
 export function headerBlock(
