@@ -2475,6 +2475,7 @@ export interface Notifications {
   "thread/queue/changed": {
     threadId: Id;
     queue: QueuedInput[];
+    client?: string;
     _meta?: Meta;
     seq?: number;
     at?: number;

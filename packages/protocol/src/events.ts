@@ -111,7 +111,7 @@ export const EVENTS = {
     () => looseObject({ ...ofThread, revertId: Id, turns: z.array(Turn), ...byClient }),
   ),
   "thread/queue/changed": row("stored", "The inputs that wait for the running turn to end.", () =>
-    looseObject({ ...ofThread, queue: z.array(QueuedInput) }),
+    looseObject({ ...ofThread, queue: z.array(QueuedInput), ...byClient }),
   ),
   "thread/tokenUsage/updated": row(
     "stored",

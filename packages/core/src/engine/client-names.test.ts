@@ -30,6 +30,27 @@ test("events of changes name the client that asked for them", async () => {
   expect(withName.map(({ type }) => type)).toEqual(named);
 });
 
+test("changes of the queue name the client that asked for them, and its end by a turn names none", async () => {
+  const gate = new Gate();
+  const server = testEngine({ scripts: [[{ wait: gate }]] });
+  const client = server.connect();
+  await client.call("initialize", { clientInfo: { name: "zed", version: "1" } });
+  const threadId = await client.startThread();
+  const turnId = await client.startTurn(threadId, "wait");
+  const input = [{ type: "text", text: "next" } as const];
+  const queue = async () =>
+    (await client.call("turn/start", { threadId, input, delivery: "queue" })).queuedInput?.id ?? "";
+  const [one, two] = [await queue(), await queue()];
+  await client.call("thread/queue/reorder", { threadId, queuedInputIds: [two, one] });
+  await client.call("thread/queue/update", { threadId, queuedInputId: one, input });
+  await client.call("thread/queue/delete", { threadId, queuedInputId: one });
+  gate.open();
+  await client.turnEnd(turnId);
+  await client.waitFor("thread/queue/changed", ({ data }) => data.queue.length === 0);
+  const names = client.eventsOf("thread/queue/changed").map(({ data }) => data.client);
+  expect(names).toEqual([...Array.from({ length: 5 }, () => "zed"), undefined]);
+});
+
 test("the end of a turn names the client that interrupted it, and no other end does", async () => {
   const server = testEngine({ scripts: [[{ text: "done" }], [{ wait: new Gate() }]] });
   const client = server.connect();

@@ -56,6 +56,7 @@ const NAMED: ReadonlySet<EventType> = new Set<EventType>([
   "thread/deleted",
   "thread/reverted",
   "thread/revert/undone",
+  "thread/queue/changed",
 ]);
 
 /** The event with the name of the client that asked for it, where other clients should be able to tell. */

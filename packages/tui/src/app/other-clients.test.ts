@@ -91,3 +91,37 @@ test("a thread that the user deletes from the list is left for a new one", async
   await session.keys("/back", ENTER);
   expect(session.terminal.screen.join("\n")).toContain("No thread was open before.");
 });
+
+test("what another client does to the queue is shown with who did it, what the user does is not", async () => {
+  const gate = new Gate();
+  const session = await SessionFixture.open({ rows: 40, scripts: [[{ wait: gate }], [{ text: "A" }]] });
+  await session.keys("work", ENTER);
+  const zed = await session.connect({ clientInfo });
+  const threadId = (await zed.listThreads()).data[0]?.id ?? "";
+  const queue = async (text: string) => {
+    const input = [{ type: "text", text } as const];
+    const { queuedInput } = await zed.call("turn/start", { threadId, input, delivery: "queue" });
+    return queuedInput?.id ?? "";
+  };
+  const shown = async () => {
+    await session.settle();
+    return session.terminal.everything;
+  };
+  const [one, two] = [await queue("one"), await queue("two")];
+  expect(await shown()).toContain("! Queued by Zed: one\n! Queued by Zed: two\n");
+  expect(await shown()).toContain("○ queued by Zed: one");
+  await zed.call("thread/queue/reorder", { threadId, queuedInputIds: [two, one] });
+  expect(await shown()).toContain("! Queue reordered by Zed.");
+  const input = [{ type: "text", text: "uno" } as const];
+  await zed.call("thread/queue/update", { threadId, queuedInputId: one, input });
+  expect(await shown()).toContain("! Queued prompt edited by Zed: uno");
+  await zed.call("thread/queue/delete", { threadId, queuedInputId: one });
+  expect(await shown()).toContain("! Taken from the queue by Zed: uno");
+  await zed.call("thread/queue/promote", { threadId, queuedInputId: two });
+  expect(await shown()).toContain("! Taken from the queue by Zed: two");
+  const before = (await shown()).split("! ").length;
+  await session.keys("three", "\t", "four", "\t", "/queue", ENTER, "d", "x", ENTER, "\u0015");
+  expect((await shown()).split("! ")).toHaveLength(before);
+  gate.open();
+  expect((await shown()).split("! ")).toHaveLength(before);
+});

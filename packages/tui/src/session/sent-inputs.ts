@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { ThreadItem, Turn, UserInput } from "@flint/protocol";
+import type { QueuedInput, ThreadItem, Turn, UserInput } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import type { Row } from "@flint/view";
 import type { Keymap } from "@flint/view/commands";
@@ -59,6 +59,11 @@ export class SentInputs implements PromptSender {
     this.#target.say(`${why} ${keyName(this.#target, "editQueue") || "/queue"} edits the queue.`);
   }
 
+  /** Whether this session sent an input. */
+  isOwn(clientId: string | undefined): boolean {
+    return clientId?.startsWith(`${this.#mark}-`) === true;
+  }
+
   /** Notes that what is in the composer now is to be sent once the server can be reached. */
   sendLater(delivery: Delivery): void {
     this.#later = { text: this.#target.composer.text, delivery };
@@ -111,7 +116,12 @@ export function withoutOwnName(turn: Turn | undefined, row: Row): Row {
   return item !== undefined && isFromTerminal(item) ? { ...row, meta: [] } : row;
 }
 
-function isFromTerminal(item: ThreadItem): boolean {
-  const clientId: unknown = Reflect.get(item, "clientId");
+/** The name of the client that a queued input is from, unless that is a terminal session. */
+export function otherSender(queued: QueuedInput): string | undefined {
+  return isFromTerminal(queued) ? undefined : queued.client;
+}
+
+function isFromTerminal(sent: ThreadItem | QueuedInput): boolean {
+  const clientId: unknown = Reflect.get(sent, "clientId");
   return typeof clientId === "string" && clientId.startsWith(SENDER);
 }

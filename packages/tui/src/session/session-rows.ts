@@ -7,6 +7,7 @@ import { statusLine } from "../draw/turn-status.ts";
 import { startingHeader, startingHint } from "../first-frame/starting-rows.ts";
 import { hintsIn } from "../pages/key-name.ts";
 import type { CursorPosition } from "../terminal/inline-screen.ts";
+import { otherSender } from "./sent-inputs.ts";
 import type { Session } from "./session.ts";
 
 /** How often the status of a running turn changes. */
@@ -106,9 +107,13 @@ function completionRows({ help }: Session, most: number, look: RenderOptions): L
 
 function queueRows({ queue }: ThreadState, look: RenderOptions): Line[] {
   const marks = marksFor(look.unicode);
-  return queue.map(({ input }) => {
-    const text = input.map((piece) => (piece.type === "text" ? piece.text : `[${piece.type}]`)).join(" ");
-    const line = [span(`${marks.pending} queued: `, "dim"), span(escapeControls(text).replaceAll("\n", " "))];
+  return queue.map((queued) => {
+    const sender = otherSender(queued);
+    const label = sender === undefined ? "queued: " : `queued by ${escapeControls(sender)}: `;
+    const text = queued.input
+      .map((piece) => (piece.type === "text" ? piece.text : `[${piece.type}]`))
+      .join(" ");
+    const line = [span(`${marks.pending} ${label}`, "dim"), span(escapeControls(text).replaceAll("\n", " "))];
     return cutLine(line, look.columns - 1, marks.more);
   });
 }

@@ -38,7 +38,9 @@ export function editQueue(session: SessionContext, selected = 0): void {
             const queuedInputId = queue[at]?.id;
             if (queuedInputId === undefined) return;
             session.closeMenu();
-            session.run(() => session.client.call("thread/queue/promote", { threadId, queuedInputId }));
+            session.run(() =>
+              change(session, () => session.client.call("thread/queue/promote", { threadId, queuedInputId })),
+            );
           },
         },
         {
@@ -48,7 +50,11 @@ export function editQueue(session: SessionContext, selected = 0): void {
             const queuedInputId = queue[at]?.id;
             session.closeMenu();
             if (queuedInputId !== undefined)
-              again(at)(() => session.client.call("thread/queue/delete", { threadId, queuedInputId }));
+              again(at)(() =>
+                change(session, () =>
+                  session.client.call("thread/queue/delete", { threadId, queuedInputId }),
+                ),
+              );
           },
         },
       ],
@@ -63,7 +69,7 @@ async function takeBack(
   threadId: string,
   { id, input }: QueuedInput,
 ): Promise<void> {
-  await session.client.call("thread/queue/delete", { threadId, queuedInputId: id });
+  await change(session, () => session.client.call("thread/queue/delete", { threadId, queuedInputId: id }));
   session.composer.setContent(contentOf(input));
 }
 
@@ -78,5 +84,10 @@ async function reorder(
   const [moved] = ids.splice(at, 1);
   if (moved === undefined) return;
   ids.splice(Math.max(0, at + by), 0, moved);
-  await session.client.call("thread/queue/reorder", { threadId, queuedInputIds: ids });
+  await change(session, () => session.client.call("thread/queue/reorder", { threadId, queuedInputIds: ids }));
+}
+
+/** Changes the queue. That is not said to be the work of another client. */
+function change<Value>({ ownChanges }: SessionContext, call: () => Promise<Value>): Promise<Value> {
+  return ownChanges.ask("thread/queue/changed", call);
 }

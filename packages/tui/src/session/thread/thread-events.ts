@@ -1,15 +1,18 @@
-import { isRecord, threadIdOf } from "@flint/protocol";
+import { type EventBody, isRecord, type QueuedInput, threadIdOf } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 import { noticeOf } from "../../draw/draw-blocks.ts";
 import { outcomeNotice } from "../answers.ts";
 import type { SessionContext } from "../context.ts";
 import type { InlineTranscript } from "../inline-transcript.ts";
 import { changeNotice } from "../other-clients/change-notice.ts";
+import { queueNotice } from "../other-clients/queue-notice.ts";
+import type { SentInputs } from "../sent-inputs.ts";
 import type { CurrentThread } from "./current-thread.ts";
 import type { OpenThread } from "./open-thread.ts";
 
 /** What the events of a thread need of its session. */
-export interface EventTarget extends SessionContext {
+export interface EventTarget extends Omit<SessionContext, "inputs"> {
+  readonly inputs: SentInputs;
   readonly transcript: InlineTranscript;
   readonly thread: CurrentThread;
 }
@@ -43,10 +46,19 @@ export class ThreadEvents {
     if (event.type === "unknown") return;
     const isOwn = session.ownChanges.takes(event);
     if (event.type === "thread/deleted") session.thread.deleted(isOwn ? undefined : event.data.client);
-    const change = isOwn
-      ? undefined
-      : changeNotice(event, (settings) => session.describePermissions(settings));
+    const change = isOwn ? undefined : this.#changeBy(event);
     if (change !== undefined) session.warn(change);
+  }
+
+  #changeBy(event: EventBody): string | undefined {
+    if (event.type !== "thread/queue/changed")
+      return changeNotice(event, (settings) => this.#session.describePermissions(settings));
+    const { queue, client } = event.data;
+    const isOwn = ({ clientId }: QueuedInput) => this.#session.inputs.isOwn(clientId);
+    // The state gets the event after this.
+    const before = this.#open.state?.queue ?? [];
+    const isAddedHere = queue.some((each) => isOwn(each) && !before.some(({ id }) => id === each.id));
+    return client === undefined || isAddedHere ? undefined : queueNotice(before, queue, client);
   }
 }
 
