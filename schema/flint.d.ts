@@ -2242,6 +2242,34 @@ export interface Methods {
       _meta?: Meta;
     };
   };
+  /** Suspend all tasks that have not ended; running turns are interrupted. */
+  "task/suspendAll": {
+    params: Empty;
+    result: {
+      data: TaskRow[];
+      skipped: {
+        taskId: string;
+        number: number;
+        reason: string;
+        _meta?: Meta;
+      }[];
+      _meta?: Meta;
+    };
+  };
+  /** Resume all suspended tasks now. */
+  "task/resumeAll": {
+    params: Empty;
+    result: {
+      data: TaskRow[];
+      skipped: {
+        taskId: string;
+        number: number;
+        reason: string;
+        _meta?: Meta;
+      }[];
+      _meta?: Meta;
+    };
+  };
   /** Cancel a task; a running turn is interrupted. Its commits are kept. */
   "task/cancel": {
     params: {

@@ -76,6 +76,8 @@ export const FITTING_PARAMS: { readonly [Name in Method]: ParamsInput<Name> } = 
   "task/steer": { taskId: "none", content: "c" },
   "task/suspend": { taskId: "none" },
   "task/resume": { taskId: "none" },
+  "task/suspendAll": {},
+  "task/resumeAll": {},
   "task/cancel": { taskId: "none" },
   "task/retry": { taskId: "none" },
   "worker/list": {},

@@ -100,6 +100,8 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "task/steer": { taskId: "k1", content: "Leave the tests alone" },
   "task/suspend": { taskId: "k1" },
   "task/resume": { taskId: "k1" },
+  "task/suspendAll": {},
+  "task/resumeAll": {},
   "task/cancel": { taskId: "k1", reason: "not needed" },
   "task/retry": { taskId: "k1", fromRound: 2 },
   "worker/list": {},

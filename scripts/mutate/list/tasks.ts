@@ -43,6 +43,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/tasks/src/fleet/fleet-worker.test.ts"],
   },
   {
+    name: "task-resumed-too-early",
+    promise: "A task that waited for others when it was suspended waits for them again.",
+    file: "packages/protocol/src/task/reduce-task.ts",
+    find: 'state.wasWaiting ? "waiting" : "ready"',
+    replace: '"ready"',
+    tests: [...USERS, "packages/tasks/src/service/bulk-actions.test.ts"],
+  },
+  {
     name: "task-unrelated-history",
     promise: "Commits of an agent count only if they continue those of the task.",
     file: "packages/host/src/worktrees/turn-commit.ts",

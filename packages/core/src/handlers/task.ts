@@ -69,6 +69,8 @@ export const taskHandlers: Pick<GlobalHandlers, TaskMethod | "task/subscribe" | 
   "task/steer": forwarded("task/steer"),
   "task/suspend": forwarded("task/suspend"),
   "task/resume": forwarded("task/resume"),
+  "task/suspendAll": forwarded("task/suspendAll"),
+  "task/resumeAll": forwarded("task/resumeAll"),
   "task/cancel": forwarded("task/cancel"),
   "task/retry": forwarded("task/retry"),
   "task/remove": forwarded("task/remove"),

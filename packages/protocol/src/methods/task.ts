@@ -11,6 +11,14 @@ const taskParams = { taskId: Id };
 /** An id that the list has. It is any text if somebody else wrote the task into the database of a fleet; it becomes no path. */
 const listedParams = { taskId: z.string() };
 const Changed = looseObject(() => ({ task: TaskRow }));
+const DoneForAll = lazy(() =>
+  looseObject({
+    /** The tasks that were changed. */
+    data: z.array(TaskRow),
+    /** Those that could not be, and why. */
+    skipped: z.array(looseObject({ taskId: z.string(), number: z.int(), reason: z.string() })),
+  }),
+);
 /** Clients announce messages; what happens in tasks comes from the server alone. */
 const MessageEvent = lazy(() => z.extend(PublishedEvent, { type: z.literal("session:message") }));
 const text = z.string().check(z.minLength(1), z.maxLength(4000));
@@ -129,6 +137,18 @@ export const TASK_METHODS = {
     scope: "none",
     params: () => looseObject(taskParams),
     result: () => Changed,
+  }),
+  "task/suspendAll": method({
+    doc: "Suspend all tasks that have not ended; running turns are interrupted.",
+    scope: "none",
+    params: () => Empty,
+    result: () => DoneForAll(),
+  }),
+  "task/resumeAll": method({
+    doc: "Resume all suspended tasks now.",
+    scope: "none",
+    params: () => Empty,
+    result: () => DoneForAll(),
   }),
   "task/cancel": method({
     doc: "Cancel a task; a running turn is interrupted. Its commits are kept.",

@@ -47,6 +47,7 @@ function firstState(id: string, event: TaskEvent): TaskState {
     executorThread: undefined,
     instructions: [],
     suspended: undefined,
+    wasWaiting: false,
     ask: undefined,
     answer: undefined,
     usage: { tokens: NO_USAGE, cost: undefined, seconds: 0, turns: 0 },
@@ -123,12 +124,18 @@ function onEvent(state: TaskState, event: TaskEventBody): TaskState {
         phase: "suspended",
         run: undefined,
         suspended: event.data,
+        wasWaiting: state.phase === "waiting" || (state.phase === "suspended" && state.wasWaiting),
         backoffs: state.backoffs + (event.data.reason === "backoff" ? 1 : 0),
         limitsInRow: state.limitsInRow + (event.data.reason === "usageLimit" ? 1 : 0),
         instructions: withNote(state, event.data.instructions),
       };
     case "task/resumed":
-      return { ...state, phase: "ready", suspended: undefined };
+      return {
+        ...state,
+        phase: state.wasWaiting ? "waiting" : "ready",
+        suspended: undefined,
+        wasWaiting: false,
+      };
     case "task/asking":
       return { ...state, phase: "asking", run: undefined, ask: event.data.ask };
     case "task/answered":
@@ -196,6 +203,7 @@ function withNewAttempt(state: TaskState, attempt: number, from: string | undefi
     reviewer: 0,
     executorThread: undefined,
     suspended: undefined,
+    wasWaiting: false,
     ask: undefined,
     answer: undefined,
     lostRuns: 0,

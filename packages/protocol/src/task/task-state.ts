@@ -110,6 +110,8 @@ export interface TaskState {
   /** Instructions for the next turn of the executor. */
   readonly instructions: readonly string[];
   readonly suspended: TaskEventData<"task/suspended"> | undefined;
+  /** Whether it waited for a time or other tasks when it was suspended, and does again once it is resumed. */
+  readonly wasWaiting: boolean;
   readonly ask: TaskAsk | undefined;
   /** An answer that the next run gives to the agent. */
   readonly answer: { readonly ask: TaskAsk; readonly answer: TaskAnswer } | undefined;

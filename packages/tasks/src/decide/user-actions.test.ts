@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { after, completed, context, executing, HASH, judged, resumedRun } from "../testing/task.ts";
+import { added, after, completed, context, executing, HASH, judged, resumedRun } from "../testing/task.ts";
 import { afterMerge, afterTurn, afterVerdict } from "./run.ts";
 import { answer, approve, cancel, merge, rejectResult, resume, retry, suspend } from "./user-actions.ts";
 
@@ -97,5 +97,11 @@ describe("the user", () => {
     expect(paused).toMatchObject({ phase: "suspended", run: undefined });
     expect(after(paused, resume(paused, "alice")).phase).toBe("ready");
     expect(() => resume(state, "alice")).toThrow("not suspended");
+  });
+
+  test("who resumes a task that waited has it wait again", () => {
+    const waiting = { ...added(), phase: "waiting" as const };
+    const paused = after(waiting, suspend(waiting, "alice"));
+    expect(after(paused, resume(paused, "alice")).phase).toBe("waiting");
   });
 });

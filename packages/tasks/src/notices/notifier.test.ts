@@ -4,6 +4,7 @@ import type { TaskEventBody } from "@flint/protocol";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { MemoryStore } from "../store/memory-store.ts";
 import { testSpec } from "../testing/spec.ts";
+import { ASKS } from "../testing/task.ts";
 import { Notifier, type NotifierOptions } from "./notifier.ts";
 
 interface Received {
@@ -61,9 +62,6 @@ async function setUp(options: Partial<NotifierOptions>) {
   };
   return { happen, problems, programs, notifier };
 }
-
-const ask = { id: "ask-1", reason: "question" as const, message: "Which port?" };
-const ASKS: TaskEventBody = { type: "task/asking", data: { ask } };
 
 describe("a notice", () => {
   test("is not sent about a task that is not verified, or cannot be", async () => {

@@ -24,6 +24,7 @@ import { TaskRun } from "../run/task-run.ts";
 import type { TaskWorkspaces } from "../run/task-workspaces.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 import { type AddOptions, addTasks } from "./add-tasks.ts";
+import { resumeAll, suspendAll } from "./bulk-actions.ts";
 import { TaskScheduler } from "./scheduler.ts";
 import { remoteTurn, steerTurn } from "./steering.ts";
 import { type DiskSettings, TaskCleaner } from "./task-cleaner.ts";
@@ -176,6 +177,8 @@ export class TaskService {
     "task/steer": async (params, by) => this.#steer(params, by),
     "task/suspend": async ({ taskId }, by) => this.#decide(taskId, (state) => userActions.suspend(state, by)),
     "task/resume": async ({ taskId }, by) => this.#decide(taskId, (state) => userActions.resume(state, by)),
+    "task/suspendAll": async (_params, by) => suspendAll(this.#options, by),
+    "task/resumeAll": async (_params, by) => resumeAll(this.#options, by),
     "task/cancel": async ({ taskId, reason }, by) =>
       // Also of a task that is not verified, because only one that has ended can be removed.
       this.#decide(

@@ -7,6 +7,7 @@ import type { ExecuteOutcome, Interruption, ReviewOutcome } from "../decide/outc
 import * as run from "../decide/run.ts";
 import * as userActions from "../decide/user-actions.ts";
 import { plan } from "../schedule.ts";
+import { resumeAll, suspendAll } from "../service/bulk-actions.ts";
 import { TaskScheduler } from "../service/scheduler.ts";
 import { MemoryStore } from "../store/memory-store.ts";
 import type { Lease } from "../store/task-store.ts";
@@ -90,7 +91,9 @@ export class Simulation {
       approvedBy: random.chance(0.5) ? "user" : "reviewer",
       merge: random.pick(["none", "squash"]),
     });
-    await this.store.add({ spec, by: "sim", waiting: false });
+    const [before] = await this.store.list();
+    const after = before !== undefined && random.chance(0.2) ? [before.id] : [];
+    await this.store.add({ spec: { ...spec, after }, by: "sim", waiting: after.length > 0 });
   }
 
   async #step(): Promise<void> {
@@ -256,6 +259,11 @@ export class Simulation {
   /** The user does something sensible to a task that waits for one, or something unexpected to any. */
   async #act(): Promise<void> {
     const random = this.#random;
+    if (!this.#calm && random.chance(0.01)) {
+      const all = random.chance(0.5) ? suspendAll : resumeAll;
+      await all({ store: this.store }, "alice");
+      return;
+    }
     const tasks = await this.store.list();
     const state = tasks[random.below(tasks.length)];
     if (state === undefined) return;

@@ -9,6 +9,12 @@ export const NOW = 1_800_000_000_000;
 /** A context in which nothing is left to chance. */
 export const context: DecisionContext = { now: NOW, random: 0, id: () => "id-1" };
 
+/** A task asks the user a question. */
+export const ASKS: TaskEventBody = {
+  type: "task/asking",
+  data: { ask: { id: "ask-1", reason: "question", message: "Which port?" } },
+};
+
 /** The state after these events. */
 export function after(state: TaskState | undefined, events: Events): TaskState {
   let next = state;

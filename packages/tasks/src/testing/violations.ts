@@ -26,6 +26,7 @@ export function violations(
       found.push(`${at} after the end`);
     if (event.type === "run/leased") {
       if (running) found.push(`${at}: leased while leased`);
+      if (before?.phase !== "ready") found.push(`${at}: leased while ${before?.phase}`);
       if (event.data.fence <= fence) found.push(`${at}: the fence did not rise`);
       fence = event.data.fence;
       leasedAt = event.at;

@@ -68,6 +68,10 @@ export class FakeTasks implements Tasks {
     const { taskId = "", after = 0 } = params as { taskId?: string; after?: number };
     if (method === "task/list") return this.#list(params);
     if (method === "task/add") return { data: this.#addAll(params) };
+    if (method === "task/suspendAll" || method === "task/resumeAll") {
+      this.decided.push([method, params]);
+      return { data: [...this.#states.values()].map(taskRow), skipped: [] };
+    }
     const state = this.#states.get(taskId);
     if (state === undefined) throw new Error(`There is no task ${taskId}`);
     if (method === "task/diff") this.diffReads += 1;

@@ -84,6 +84,7 @@ export const KEY_COMMANDS = {
   listExport: key("Lists", "list", "Export the thread", ["e"]),
   listArchived: key("Lists", "list", "Show archived threads", ["."]),
   listNew: key("Lists", "list", "Start a new thread", ["n"]),
+  listSuspendAll: key("Lists", "list", "Suspend all tasks, or resume them", ["s"]),
   listClose: key("Lists", "list", "Close", ["escape", "q", "ctrl+c"]),
 
   taskApprove: key("Tasks", "pager", "Approve the result, or allow what is asked for", ["a"]),

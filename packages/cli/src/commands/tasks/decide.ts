@@ -8,7 +8,8 @@ import { print, printError, printJson } from "../../command-line/output.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
-interface DecideArguments<Flags = object> {
+/** What the commands get that decide about a task. */
+export interface DecideArguments<Flags = object> {
   readonly values: { readonly json?: boolean | undefined } & Flags;
   readonly positionals: readonly string[];
 }
@@ -29,7 +30,7 @@ type Changing = Extract<
 const UNDECIDED = 10 satisfies ExitCode;
 
 /** Sends a decision about a task and prints where it stands then. Without params, nothing is decided. */
-async function decide<Name extends Changing>(
+export async function decide<Name extends Changing>(
   { values, positionals }: DecideArguments,
   method: Name,
   params: (task: TaskRow, client: FlintClient) => Promise<Omit<Params<Name>, "taskId"> | undefined>,
@@ -139,16 +140,6 @@ export function answerTask(given: DecideArguments<AnswerFlags>): Promise<number>
     };
     return { askId: task.ask.id, answer };
   });
-}
-
-/** `flint tasks suspend`. */
-export function suspendTask(given: DecideArguments): Promise<number> {
-  return decide(given, "task/suspend", async () => ({}));
-}
-
-/** `flint tasks resume`. */
-export function resumeTask(given: DecideArguments): Promise<number> {
-  return decide(given, "task/resume", async () => ({}));
 }
 
 /** `flint tasks cancel`. */

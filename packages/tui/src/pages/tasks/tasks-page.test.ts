@@ -246,6 +246,24 @@ test("a task is suspended at once, cancelled only by pressing the key twice, and
   expect(tasks.decided.at(-1)).toMatchObject(["task/cancel", { taskId: id }]);
 });
 
+test("all tasks are suspended or resumed by pressing a key twice", async () => {
+  const tasks = new FakeTasks();
+  const id = tasks.add("Port the config");
+  const { session, screen, keys } = await open(tasks);
+  expect(screen()).toContain("s suspend all");
+  await keys("s");
+  expect(screen()).toContain("Press s again to suspend all tasks.");
+  await keys("j", "s");
+  expect(tasks.decided).toEqual([]);
+  await keys("s");
+  expect(tasks.decided).toEqual([["task/suspendAll", {}]]);
+  expect(screen()).toContain("1 task suspended.");
+  tasks.happened(id, { type: "task/suspended", data: { reason: "user" } });
+  await session.settle();
+  await keys("s", "s");
+  expect(tasks.decided.at(-1)).toEqual(["task/resumeAll", {}]);
+});
+
 test("a number opens that task, and one that does not exist is said", async () => {
   const tasks = new FakeTasks();
   tasks.add("Fix the parser");

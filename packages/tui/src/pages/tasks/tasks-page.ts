@@ -1,12 +1,12 @@
 import type { TaskRow } from "@flint/protocol";
-import { escapeControls, oneLine } from "@flint/view";
+import { count, escapeControls, oneLine } from "@flint/view";
 import type { CommandId, KeyContext } from "@flint/view/commands";
 import { hasEnded, sortedTasks } from "@flint/view/tasks";
 import { cutLine, type Line, lineOf, span, wrapLine } from "../../draw/line.ts";
 import { marksFor, type RenderOptions } from "../../draw/render-options.ts";
 import type { Page, SessionContext } from "../../session/context.ts";
-import { closeHint, hintsIn } from "../key-name.ts";
-import { TaskFeed } from "./task-feed.ts";
+import { closeHint, hintsIn, keyName } from "../key-name.ts";
+import { errorText, TaskFeed } from "./task-feed.ts";
 import { TaskPage } from "./task-page.ts";
 import { detailOf, isWaiting, taskRows } from "./task-rows.ts";
 
@@ -21,6 +21,8 @@ export class TasksPage implements Page {
   #selected: string | undefined;
   #withEnded = false;
   #message = "";
+  /** Whether the same key suspends or resumes all if it is the next one. */
+  #isConfirming = false;
 
   /** `requested` is the number of a task to open, or empty. */
   constructor(session: SessionContext, requested = "") {
@@ -52,6 +54,8 @@ export class TasksPage implements Page {
   command(id: CommandId): boolean | "close" {
     if (this.#open !== undefined) return this.#openCommand(this.#open, id);
     this.#message = "";
+    const isConfirmed = this.#isConfirming;
+    this.#isConfirming = false;
     this.#feed.retry();
     switch (id) {
       case "listUp":
@@ -63,6 +67,13 @@ export class TasksPage implements Page {
         return true;
       case "listArchived":
         this.#withEnded = !this.#withEnded;
+        return true;
+      case "listSuspendAll":
+        if (isConfirmed) this.#changeAll();
+        else if (this.#toAll !== undefined) {
+          this.#isConfirming = true;
+          this.#message = `Press ${keyName(this.#session, id)} again to ${this.#toAll} all tasks.`;
+        }
         return true;
       case "listClose":
         return "close";
@@ -81,6 +92,27 @@ export class TasksPage implements Page {
 
   get #shown(): readonly TaskRow[] {
     return sortedTasks(this.#feed.tasks ?? []).filter((task) => this.#withEnded || !hasEnded(task));
+  }
+
+  /** What can be done to all tasks: they are suspended, or resumed if none of them works or is about to. */
+  get #toAll(): "suspend" | "resume" | undefined {
+    const phases = new Set((this.#feed.tasks ?? []).map(({ phase }) => phase));
+    if (phases.has("running") || phases.has("ready") || phases.has("waiting")) return "suspend";
+    return phases.has("suspended") ? "resume" : undefined;
+  }
+
+  #changeAll(): void {
+    const method = this.#toAll === "resume" ? "task/resumeAll" : "task/suspendAll";
+    this.#session.run(async () => {
+      // Expected: the server cannot write what was decided.
+      try {
+        const { data, skipped } = await this.#session.client.call(method, {});
+        const rest = skipped.length === 0 ? "" : ` ${skipped.map(({ reason }) => reason).join(" ")}`;
+        this.#message = `${count(data.length, "task")} ${method === "task/resumeAll" ? "resumed" : "suspended"}.${rest}`;
+      } catch (thrown) {
+        this.#message = errorText(thrown);
+      }
+    });
   }
 
   get #at(): number {
@@ -158,6 +190,7 @@ export class TasksPage implements Page {
         ...(ended === 0
           ? []
           : [["listArchived", this.#withEnded ? "open tasks only" : `show ${ended} finished`] as const]),
+        ...(this.#toAll === undefined ? [] : [["listSuspendAll", `${this.#toAll} all`] as const]),
       ]),
       ...closeHint(look, "listClose"),
     ];
