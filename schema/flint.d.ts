@@ -2286,6 +2286,7 @@ export interface Methods {
   "task/retry": {
     params: {
       taskId: Id;
+      fromAttempt?: number;
       fromRound?: number;
       _meta?: Meta;
     };

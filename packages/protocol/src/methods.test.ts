@@ -103,7 +103,7 @@ const CALLS: { readonly [Name in Method]: ParamsInput<Name> } = {
   "task/suspendAll": {},
   "task/resumeAll": {},
   "task/cancel": { taskId: "k1", reason: "not needed" },
-  "task/retry": { taskId: "k1", fromRound: 2 },
+  "task/retry": { taskId: "k1", fromAttempt: 1, fromRound: 2 },
   "worker/list": {},
   "worker/drain": { name: "w1" },
   "task/remove": { taskId: "k1" },

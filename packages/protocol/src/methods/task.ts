@@ -159,7 +159,14 @@ export const TASK_METHODS = {
   "task/retry": method({
     doc: "Run a finished task again, from its base or from the result of a round.",
     scope: "none",
-    params: () => looseObject({ ...taskParams, fromRound: z.optional(z.int().check(z.minimum(1))) }),
+    params: () =>
+      looseObject({
+        ...taskParams,
+        /** The attempt of that round. Absent: the last one. */
+        fromAttempt: z.optional(z.int().check(z.minimum(1))),
+        /** Absent, with `fromAttempt`: its last round with a result. */
+        fromRound: z.optional(z.int().check(z.minimum(1))),
+      }),
     result: () => Changed,
   }),
   "task/remove": method({

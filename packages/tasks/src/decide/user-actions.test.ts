@@ -99,6 +99,25 @@ describe("the user", () => {
     expect(() => resume(state, "alice")).toThrow("not suspended");
   });
 
+  test("has a task done again from any round of any attempt", () => {
+    const first = approving();
+    const again = after(after(first, cancel(first, "alice")), [
+      { type: "task/retried", data: { by: "alice" } },
+    ]);
+    const ended = after(again, cancel(again, "alice"));
+    const from = (choice: Parameters<typeof retry>[2]) => after(ended, retry(ended, "alice", choice)).from;
+    expect(from({})).toBeUndefined();
+    expect(from({ fromAttempt: 1 })).toBe(HASH("a"));
+    expect(from({ fromAttempt: 1, fromRound: 1 })).toBe(HASH("a"));
+    expect(() => from({ fromRound: 1 })).toThrow("has no result of r1. Results that it has: a1.r1.");
+    expect(() => from({ fromAttempt: 1, fromRound: 2 })).toThrow("no result of a1.r2");
+    const ofLast = after(first, cancel(first, "alice"));
+    expect(after(ofLast, retry(ofLast, "alice", { fromRound: 1 }))).toMatchObject({
+      from: HASH("a"),
+      attempt: 2,
+    });
+  });
+
   test("who resumes a task that waited has it wait again", () => {
     const waiting = { ...added(), phase: "waiting" as const };
     const paused = after(waiting, suspend(waiting, "alice"));

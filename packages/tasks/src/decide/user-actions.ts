@@ -108,9 +108,42 @@ export function cancel(state: TaskState, by: string, reason?: string): Events {
 }
 
 /** The user has the task done again, from its base or from the result of a round. */
-export function retry(state: TaskState, by: string, from?: string): Events {
+export function retry(state: TaskState, by: string, from: RoundChoice = {}): Events {
   if (!isEnded(state)) throw new TaskRefusal(`${named(state)}. Cancel it first, or answer what it asks.`);
-  return [event("task/retried", { by, ...(from === undefined ? {} : { from }) })];
+  const commit = commitOf(state, from);
+  return [event("task/retried", { by, ...(commit === undefined ? {} : { from: commit }) })];
+}
+
+/** A round of a task: of its last attempt, and the last one with a result, unless it says another. */
+export interface RoundChoice {
+  readonly fromAttempt?: number | undefined;
+  readonly fromRound?: number | undefined;
+}
+
+/** The result of a round; undefined if none was chosen. */
+function commitOf(state: TaskState, { fromAttempt, fromRound }: RoundChoice): string | undefined {
+  if (fromAttempt === undefined && fromRound === undefined) return undefined;
+  const known = results(state);
+  const attempt = fromAttempt ?? state.attempt;
+  const chosen = known.findLast(
+    (each) => each.attempt === attempt && (fromRound === undefined || each.round === fromRound),
+  );
+  if (chosen !== undefined) return chosen.commit;
+  const what = [
+    fromAttempt === undefined ? [] : `a${fromAttempt}`,
+    fromRound === undefined ? [] : `r${fromRound}`,
+  ];
+  const there = known.map((each) => `a${each.attempt}.r${each.round}`).join(", ") || "none";
+  throw new TaskRefusal(
+    `Task ${state.number} has no result of ${what.flat().join(".")}. Results that it has: ${there}.`,
+  );
+}
+
+/** The rounds of all attempts that have a result, oldest first. */
+function results({ attempt: last, rounds, earlierAttempts }: TaskState) {
+  return [...earlierAttempts, { attempt: last, rounds }].flatMap(({ attempt, rounds: all }) =>
+    all.flatMap(({ round, commit }) => (typeof commit === "string" ? [{ attempt, round, commit }] : [])),
+  );
 }
 
 /** The user pauses the task; a running turn is interrupted. */

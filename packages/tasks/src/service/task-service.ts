@@ -186,8 +186,8 @@ export class TaskService {
         (state) => userActions.cancel(state, by, reason),
         (id) => this.#find(id),
       ),
-    "task/retry": async ({ taskId, fromRound }, by) =>
-      this.#decide(taskId, (state) => userActions.retry(state, by, commitOfRound(state, fromRound))),
+    "task/retry": async ({ taskId, ...from }, by) =>
+      this.#decide(taskId, (state) => userActions.retry(state, by, from)),
     "task/remove": async ({ taskId }) => {
       const state = await this.#find(taskId);
       if (!isEnded(state)) throw new TaskRefusal(`Task ${state.number} has not ended. Cancel it first.`);
@@ -296,12 +296,4 @@ export class TaskService {
       this.#waiting.add(done);
     });
   }
-}
-
-function commitOfRound(state: TaskState, round: number | undefined): string | undefined {
-  if (round === undefined) return undefined;
-  const commit = state.rounds.find((known) => known.round === round)?.commit;
-  if (typeof commit !== "string")
-    throw new TaskRefusal(`Task ${state.number} has no result of round ${round}.`);
-  return commit;
 }

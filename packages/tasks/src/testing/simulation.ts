@@ -298,7 +298,12 @@ export class Simulation {
     const { phase, merged, result } = state;
     if (phase === "done" && merged === undefined && result?.commit != null && random.chance(0.5))
       return userActions.merge(state, result.tree, random.pick(["squash", undefined]), "alice");
-    return random.chance(0.3) ? userActions.retry(state, "alice") : [];
+    if (!random.chance(0.3)) return [];
+    const attempts = [...state.earlierAttempts, state].filter(({ rounds }) =>
+      rounds.some(({ commit }) => typeof commit === "string"),
+    );
+    const from = random.chance(0.5) ? attempts[random.below(attempts.length)] : undefined;
+    return userActions.retry(state, "alice", { fromAttempt: from?.attempt });
   }
 
   #hash(): string {

@@ -3,6 +3,7 @@ export {
   hasEnded,
   isMergeable,
   nextStep,
+  roundChoice,
   roundOf,
   sortedTasks,
   statusOf,

@@ -66,7 +66,7 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
     case "task/cancelled":
       return `cancelled by ${event.data.by}`;
     case "task/retried":
-      return `retried by ${event.data.by}`;
+      return `retried by ${event.data.by}${event.data.from === undefined ? "" : `, from commit ${event.data.from.slice(0, 10)}`}`;
     case "task/steered":
       if (event.data.answers === true)
         return event.data.live

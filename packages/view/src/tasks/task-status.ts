@@ -83,6 +83,19 @@ export function usageText({ usage }: Pick<TaskRow, "usage">): string {
   return usage.cost === undefined ? time : `${money(usage.cost)}, ${time}`;
 }
 
+/** The round that people write as `r2`, `2`, `a1` or `a1.r2`; undefined for anything else. */
+export function roundChoice(
+  text: string,
+): { readonly fromAttempt?: number; readonly fromRound?: number } | undefined {
+  const [match, attempt, round, alone] = /^(?:a([1-9]\d*)(?:\.r([1-9]\d*))?|r?([1-9]\d*))$/.exec(text) ?? [];
+  if (match === undefined) return undefined;
+  const fromRound = round ?? alone;
+  return {
+    ...(attempt === undefined ? {} : { fromAttempt: Number(attempt) }),
+    ...(fromRound === undefined ? {} : { fromRound: Number(fromRound) }),
+  };
+}
+
 /** Whether a task is done and its result can still be merged. */
 export function isMergeable({ phase, merged, result }: TaskRow): boolean {
   return phase === "done" && merged === undefined && result?.commit != null;

@@ -1,8 +1,8 @@
 import { MergeMode, type Params, type Result, type TaskMethod, type TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls } from "@flint/view";
-import { isMergeable, statusOf } from "@flint/view/tasks";
-import { choice, numberOption, oneArgument, UsageError } from "../../command-line/command.ts";
+import { isMergeable, roundChoice, statusOf } from "@flint/view/tasks";
+import { choice, oneArgument, UsageError } from "../../command-line/command.ts";
 import type { ExitCode } from "../../command-line/exit-codes.ts";
 import { print, printError, printJson } from "../../command-line/output.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
@@ -150,10 +150,10 @@ export function cancelTask(given: DecideArguments): Promise<number> {
 /** `flint tasks retry`. */
 export function retryTask(given: DecideArguments<{ readonly from?: string | undefined }>): Promise<number> {
   const { from } = given.values;
-  const isRound = (value: number) => Number.isInteger(value) && value > 0;
-  const fromRound =
-    from === undefined ? undefined : numberOption("from", from, "the number of a round", isRound);
-  return decide(given, "task/retry", async () => (fromRound === undefined ? {} : { fromRound }));
+  const chosen = from === undefined ? {} : roundChoice(from);
+  if (chosen === undefined)
+    throw new UsageError(`--from ${from}: write a round as r2, an attempt as a1, or both as a1.r2.`);
+  return decide(given, "task/retry", async () => chosen);
 }
 
 /** `flint tasks steer`: sends the executor a message. */

@@ -187,11 +187,18 @@ export const tasks: CommandGroup = {
       summary: "Run a finished task again",
       usage: "TASK",
       flags: {
-        from: { type: "string", takes: "ROUND", doc: "Start from the result of a round" },
+        from: {
+          type: "string",
+          takes: "ROUND",
+          doc: "Start from the result of a round: r2 of the last attempt, a1.r2 of attempt 1, or a1, its last round",
+        },
         ...taskFlags,
       },
-      examples: ["flint tasks retry 7", "flint tasks retry 7 --from 2"],
-      notes: [TASK],
+      examples: ["flint tasks retry 7", "flint tasks retry 7 --from r2", "flint tasks retry 7 --from a1.r2"],
+      notes: [
+        TASK,
+        "The task starts again from its base, in a new worktree. flint tasks show lists its rounds.",
+      ],
       run: async (given) => (await import("./decide.ts")).retryTask(given),
     }),
     key: command({

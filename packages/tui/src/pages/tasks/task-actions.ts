@@ -1,7 +1,7 @@
 import type { TaskAnswer, TaskAsk, TaskRow } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import type { CommandId } from "@flint/view/commands";
-import { hasEnded, isMergeable } from "@flint/view/tasks";
+import { hasEnded, isMergeable, roundChoice } from "@flint/view/tasks";
 
 /** The keys of a task's page. */
 export type TaskCommand = Extract<CommandId, `task${string}`>;
@@ -139,17 +139,24 @@ function views({ result, thread }: TaskRow): TaskAction[] {
   ];
 }
 
+async function retry(client: FlintClient, taskId: string, from: string): Call {
+  const chosen = from === "" ? {} : roundChoice(from);
+  if (chosen === undefined) throw new Error("Write a round as r2, an attempt as a1, or both as a1.r2.");
+  return client.call("task/retry", { taskId, ...chosen });
+}
+
 function controls(task: TaskRow): TaskAction[] {
   const taskId = task.id;
   if (hasEnded(task))
     return [
       {
-        kind: "do",
+        kind: "write",
         command: "taskRetry",
         label: "run again",
-        confirm: "run this task again",
+        isRequired: false,
+        prompt: "From which round, such as r2 or a1.r2? (empty: from the start)",
         done: "It runs again.",
-        run: (client) => client.call("task/retry", { taskId }),
+        run: (client, text) => retry(client, taskId, text.trim()),
       },
     ];
   const isWaiting = task.phase === "asking" || task.phase === "approving";

@@ -241,9 +241,12 @@ test("a task is suspended at once, cancelled only by pressing the key twice, and
   await keys("c");
   expect(tasks.decided.map(([method]) => method)).toEqual(["task/suspend", "task/cancel"]);
   expect(screen()).toContain("t run again");
+  await keys("t", "x1", ENTER);
+  expect(screen()).toContain("Write a round as r2");
+  await keys("\u007f\u007f", "a1.r2", ENTER);
+  expect(tasks.decided.at(-1)).toEqual(["task/retry", { taskId: id, fromAttempt: 1, fromRound: 2 }]);
   await keys("q", ".");
   expect(screen()).toMatch(/cancelled +#2 Port the config/);
-  expect(tasks.decided.at(-1)).toMatchObject(["task/cancel", { taskId: id }]);
 });
 
 test("all tasks are suspended or resumed by pressing a key twice", async () => {
