@@ -623,6 +623,8 @@ export type ResolvedBy = "client" | "rule" | "timeout" | "interrupt" | "turnEnde
 
 export type ResumeMode = "auto" | "ask" | "never";
 
+export type ReviewMode = "first" | "all" | "any";
+
 export type ReviewTarget =
   | { type: "uncommittedChanges"; _meta?: Meta }
   | { type: "baseBranch"; branch: string; _meta?: Meta }
@@ -803,6 +805,7 @@ export interface TaskSpec {
   remote?: TaskRemote;
   executors: Role[];
   reviewers: Role[];
+  reviews?: ReviewMode;
   checks: Check[];
   setup?: Check;
   rounds: number;
@@ -962,6 +965,7 @@ export interface TrackedFinding {
   state: "open" | "resolved" | "withdrawn" | "contested";
   contests: number;
   blocking: boolean;
+  reviewers?: number[];
 }
 
 export interface Turn {
@@ -2068,6 +2072,7 @@ export interface Methods {
         remote?: TaskRemote;
         executors?: Role[];
         reviewers?: Role[];
+        reviews?: ReviewMode;
         checks?: Check[];
         setup?: Check;
         rounds?: number;

@@ -18,3 +18,9 @@ test("a task without a time limit gets the default one, whatever else its budget
   expect(resolveSpec({ ...task, budget: { costUsd: 5 } }).budget).toEqual({ costUsd: 5, seconds: 7200 });
   expect(resolveSpec(task).budget).toEqual({ seconds: 7200 });
 });
+
+test("a rule for several reviewers needs several", () => {
+  const reviewers = [{ model: "codex" }];
+  expect(() => resolveSpec({ ...task, reviewers, reviews: "all" })).toThrow("needs two reviewers or more");
+  expect(resolveSpec({ ...task, reviewers, reviews: "first" }).reviews).toBe("first");
+});

@@ -45,6 +45,8 @@ export function resolveSpec(request: TaskRequest, limits: Partial<LimitPolicy> =
   };
   if (spec.approvedBy === "reviewer" && reviewers.length + checks.length === 0)
     throw new TaskRefusal("approvedBy: reviewer needs a reviewer or a check.");
+  if ((spec.reviews ?? "first") !== "first" && reviewers.length < 2)
+    throw new TaskRefusal(`reviews: ${spec.reviews} needs two reviewers or more.`);
   assertMergeable(spec, spec.merge);
   if (new Set(spec.after).size !== spec.after.length)
     throw new TaskRefusal("after lists the same task twice.");

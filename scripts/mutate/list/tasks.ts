@@ -2,6 +2,7 @@ import type { Mutation } from "../mutation.ts";
 
 const DECISIONS = ["packages/tasks/src/decide/run.test.ts"];
 const USERS = ["packages/tasks/src/decide/user-actions.test.ts"];
+const REVIEWERS = ["packages/tasks/src/decide/reviewers.test.ts"];
 const STORES = ["packages/tasks/src/store/store.test.ts"];
 const SIMULATION = ["packages/tasks/src/testing/simulation.test.ts"];
 const WORKTREES = ["packages/host/src/worktrees/worktrees.test.ts"];
@@ -49,6 +50,22 @@ export const TASK_FAULTS: readonly Mutation[] = [
     find: 'state.wasWaiting ? "waiting" : "ready"',
     replace: '"ready"',
     tests: [...USERS, "packages/tasks/src/service/bulk-actions.test.ts"],
+  },
+  {
+    name: "task-review-by-one",
+    promise: "With --reviews all, each reviewer judges each round.",
+    file: "packages/tasks/src/decide/run.ts",
+    find: 'if (mode !== "first" && next < state.spec.reviewers.length)',
+    replace: 'if (mode === "any" && next < state.spec.reviewers.length)',
+    tests: REVIEWERS,
+  },
+  {
+    name: "task-finding-settled-by-another",
+    promise: "With --reviews all, a reviewer settles only the findings it has.",
+    file: "packages/tasks/src/decide/findings.ts",
+    find: "if (others.length > 0) return { ...finding, reviewers: others };",
+    replace: "",
+    tests: REVIEWERS,
   },
   {
     name: "task-unrelated-history",

@@ -1,15 +1,17 @@
 import type { TaskEvent } from "./task-events.ts";
-import type { Role } from "./task-spec.ts";
+import { type Role, reviewModeOf } from "./task-spec.ts";
 import type { AccountMark, AccountMarks, TaskState } from "./task-state.ts";
 
-/** The role whose turn a task has next or has now, and the agents of that role from the current one on. */
+/** The role whose turn a task has next or has now, and the agents that can have it, the current one first. */
 export function nextRole({ spec, step, executor, reviewer }: TaskState): {
   readonly role: "executor" | "reviewer";
   readonly at: number;
   readonly agents: readonly Role[];
 } {
+  // Where all have to approve, none takes over from another.
+  const last = reviewModeOf(spec) === "all" ? reviewer + 1 : undefined;
   return step === "review"
-    ? { role: "reviewer", at: reviewer, agents: spec.reviewers.slice(reviewer) }
+    ? { role: "reviewer", at: reviewer, agents: spec.reviewers.slice(reviewer, last) }
     : { role: "executor", at: executor, agents: spec.executors.slice(executor) };
 }
 

@@ -8,6 +8,7 @@ import type {
   TaskEventBody,
   TaskEventData,
 } from "./task-events.ts";
+import { reviewModeOf } from "./task-spec.ts";
 import { currentRound, type RoundState, type TaskState, type TaskUsage } from "./task-state.ts";
 import { withContests } from "./verdict.ts";
 
@@ -109,6 +110,8 @@ function onEvent(state: TaskState, event: TaskEventBody): TaskState {
         ...withRound(state, { checks: event.data.results }),
         findings: event.data.findings,
         step: "review",
+        // If several judge, all of them judge each round.
+        reviewer: reviewModeOf(state.spec) === "first" ? state.reviewer : 0,
       };
     case "round/reviewed":
       return onReviewed(state, event.data);
@@ -261,6 +264,7 @@ function onReviewed(state: TaskState, data: TaskEventData<"round/reviewed">): Ta
   const reviews = [...(state.rounds.at(-1)?.reviews ?? []), { reviewer, turn, verdict, note }];
   return {
     ...withRound(state, { reviews }),
+    reviewer: data.next ?? state.reviewer,
     limitsInRow: 0,
     findings: data.findings,
     usage: withUsage(state.usage, data.usage),

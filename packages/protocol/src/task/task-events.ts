@@ -157,6 +157,8 @@ export const TASK_EVENTS = {
       looseObject({
         turn: z.optional(TurnReference),
         reviewer: z.int(),
+        /** The reviewer that judges the same round next. Absent: none, or the same one again. */
+        next: z.optional(z.int()),
         verdict: Verdict,
         findings: z.array(TrackedFinding),
         usage: RunUsage,

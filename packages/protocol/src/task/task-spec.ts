@@ -45,6 +45,13 @@ export type TaskBudget = z.output<typeof TaskBudget>;
 export const MergeMode = z.enum(["none", "branch", "squash", "rebase", "merge", "pr"]);
 export type MergeMode = z.output<typeof MergeMode>;
 
+/**
+ * Whose review counts if there are several reviewers. `first`: the first judges, and the others take over, in this order, if
+ * it cannot. `all`: each judges every round and has to approve. `any`: they are asked in turn until one approves.
+ */
+export const ReviewMode = z.enum(["first", "all", "any"]);
+export type ReviewMode = z.output<typeof ReviewMode>;
+
 /** What happens at a usage limit: continue after the reset, ask first, or fail. */
 export const ResumeMode = z.enum(["auto", "ask", "never"]);
 export type ResumeMode = z.output<typeof ResumeMode>;
@@ -104,8 +111,10 @@ export const TaskSpec = looseObject(() => ({
   remote: z.optional(TaskRemote),
   /** The first works; the others take over, in this order, if it cannot. */
   executors: z.array(Role).check(z.minLength(1), z.maxLength(TASK_BOUNDS.roles)),
-  /** Empty: there is no review. The first judges; the others are asked, in this order, if it cannot. */
+  /** Empty: there is no review. */
   reviewers: z.array(Role).check(z.maxLength(TASK_BOUNDS.roles)),
+  /** Absent: `first`. */
+  reviews: z.optional(ReviewMode),
   checks: z.array(Check).check(z.maxLength(TASK_BOUNDS.checks)),
   setup: z.optional(Check),
   rounds: z.int().check(z.minimum(1), z.maximum(TASK_BOUNDS.rounds)),
@@ -135,6 +144,14 @@ export const TaskSpec = looseObject(() => ({
   channel: z.optional(Id),
 }));
 export type TaskSpec = z.output<typeof TaskSpec>;
+
+/** Whose review of a task counts; `first` for a single reviewer. */
+export function reviewModeOf({
+  reviewers,
+  reviews = "first",
+}: Pick<TaskSpec, "reviewers" | "reviews">): ReviewMode {
+  return reviewers.length > 1 ? reviews : "first";
+}
 
 /** Written without assertions, so that readers of the JSON schema can make values of it. */
 function relativePath(): RegExp {

@@ -58,6 +58,8 @@ export const TrackedFinding = looseObject(() => ({
   contests: z.int(),
   /** Whether it keeps the round from being approved. */
   blocking: z.boolean(),
+  /** The reviewers that hold it, by position, if several judge a round. Absent: any reviewer can settle it. */
+  reviewers: z.optional(z.array(z.int())),
 }));
 export type TrackedFinding = z.output<typeof TrackedFinding>;
 

@@ -1,6 +1,8 @@
 import {
   type CheckResult,
+  type EarlierFinding,
   type Finding,
+  reviewModeOf,
   Severity,
   type TaskState,
   type TrackedFinding,
@@ -32,12 +34,16 @@ export function findingsAfterVerdict(
   verdict: Verdict,
   { onChangedLines }: VerdictEvidence,
 ): TrackedFinding[] {
+  const judge = judgeOf(state);
   const judged = new Map(verdict.earlier.map((earlier) => [earlier.id, earlier.state]));
-  const known = state.findings.map((finding) => ({
-    ...finding,
-    state: judged.get(finding.id) ?? finding.state,
-  }));
-  const fresh = verdict.findings.filter((finding) => !known.some((earlier) => isRepeated(finding, earlier)));
+  const repeats = (finding: Finding, earlier: TrackedFinding) =>
+    // A second reviewer of the same round may number from F1 too.
+    isRepeated(finding, earlier) && (judge === undefined || finding.file === earlier.file);
+  const known = state.findings.map((finding) => {
+    const isAgain = judge !== undefined && verdict.findings.some((each) => repeats(each, finding));
+    return afterJudgement(finding, isAgain ? "open" : judged.get(finding.id), judge);
+  });
+  const fresh = verdict.findings.filter((finding) => !known.some((earlier) => repeats(finding, earlier)));
   const first = known.filter(({ source }) => source === "reviewer").length + 1;
   const added = fresh.map((finding, index): TrackedFinding => {
     const matters = finding.severity === "blocker" || finding.severity === "major";
@@ -51,9 +57,42 @@ export function findingsAfterVerdict(
       state: "open",
       contests: 0,
       blocking: matters && counts,
+      ...(judge === undefined ? {} : { reviewers: [judge] }),
     };
   });
   return [...known, ...added];
+}
+
+/** The reviewer whose findings only it can settle; undefined if one reviewer judges alone. */
+function judgeOf({ spec, reviewer }: TaskState): number | undefined {
+  return reviewModeOf(spec) === "first" ? undefined : reviewer;
+}
+
+/** A finding after what a reviewer said of it. Of several reviewers, each that holds it has to let it go. */
+function afterJudgement(
+  finding: TrackedFinding,
+  said: EarlierFinding["state"] | undefined,
+  judge: number | undefined,
+): TrackedFinding {
+  if (said === undefined) return finding;
+  if (judge === undefined) return { ...finding, state: said };
+  const others = finding.reviewers?.filter((reviewer) => reviewer !== judge) ?? [];
+  if (said === "open") return { ...finding, state: said, reviewers: [...others, judge] };
+  if (others.length > 0) return { ...finding, reviewers: others };
+  return { ...finding, state: said };
+}
+
+/** The findings for which the reviewer that judges now keeps the round from being approved. */
+export function heldFindings(state: TaskState, findings: readonly TrackedFinding[]): TrackedFinding[] {
+  const judge = judgeOf(state);
+  return blockingFindings(findings).filter(
+    ({ reviewers }) => judge === undefined || reviewers === undefined || reviewers.includes(judge),
+  );
+}
+
+/** The findings after one of several reviewers approved, if one is enough: what only others hold does not block. */
+export function approvedByOne(findings: readonly TrackedFinding[]): TrackedFinding[] {
+  return findings.map((finding) => (isBlocking(finding) ? { ...finding, blocking: false } : finding));
 }
 
 /**

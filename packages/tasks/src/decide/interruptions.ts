@@ -1,6 +1,14 @@
-import { nextRole, type Role, type RunUsage, type TaskState } from "@flint/protocol";
+import {
+  currentRound,
+  nextRole,
+  type Role,
+  type RunUsage,
+  reviewModeOf,
+  type TaskState,
+} from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event, interrupted } from "./decision.ts";
-import { fail } from "./finish.ts";
+import { blockingFindings } from "./findings.ts";
+import { fail, reject } from "./finish.ts";
 import type { Interruption } from "./outcomes.ts";
 import { backoffUntil, resumption } from "./waiting.ts";
 
@@ -30,7 +38,7 @@ function consequences(
 ): Events {
   switch (interruption.kind) {
     case "limit":
-      return fallback(state, role, AT_LIMIT) ?? atLimit(state, role, interruption, context);
+      return fallback(state, role, AT_LIMIT, context) ?? atLimit(state, role, interruption, context);
     case "overload":
       return backOff(state, interruption.message, context);
     case "asks": {
@@ -47,11 +55,13 @@ function consequences(
       return [asking(context, "place", interruption.message)];
     case "needsUser":
       return (
-        fallback(state, role, interruption.message) ?? [asking(context, "failure", interruption.message)]
+        fallback(state, role, interruption.message, context) ?? [
+          asking(context, "failure", interruption.message),
+        ]
       );
     case "failed":
       return (
-        fallback(state, role, interruption.message) ??
+        fallback(state, role, interruption.message, context) ??
         afterFailure(state, role, interruption.message, context)
       );
   }
@@ -63,12 +73,28 @@ function pauseNote(role: RoleName, message: string, context: DecisionContext) {
   return { message: message.slice(0, 1000), ...instructions };
 }
 
-/** The next agent of the role takes over, if there is one. */
-export function fallback(state: TaskState, role: RoleName, reason: string): Events | undefined {
+/**
+ * The next agent of the role takes over, if there is one; undefined otherwise, and where each reviewer has to approve. If one
+ * approval is enough and none is left that could give it, the findings of those that judged count.
+ */
+export function fallback(
+  state: TaskState,
+  role: RoleName,
+  reason: string,
+  context: DecisionContext,
+): Events | undefined {
+  const mode = role === "reviewer" ? reviewModeOf(state.spec) : "first";
+  if (mode === "all") return undefined;
   const [agents, at] =
     role === "executor" ? [state.spec.executors, state.executor] : [state.spec.reviewers, state.reviewer];
-  if (at + 1 >= agents.length) return undefined;
+  if (at + 1 >= agents.length) return mode === "any" ? rejectedByOthers(state, context) : undefined;
   return [event("task/fallback", { role, index: at + 1, reason: reason.slice(0, 1000) })];
+}
+
+function rejectedByOthers(state: TaskState, context: DecisionContext): Events | undefined {
+  const isJudged = currentRound(state)?.reviews.some(({ verdict }) => verdict.verdict === "reject") === true;
+  if (!isJudged || blockingFindings(state.findings).length === 0) return undefined;
+  return reject(state, state.findings, context);
 }
 
 /** The next agent of the role that can work takes over from one whose account is at its limit; undefined if there is none. */

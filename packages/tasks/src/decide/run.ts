@@ -1,4 +1,11 @@
-import { type Contest, currentRound, type TaskRun, type TaskState, withContests } from "@flint/protocol";
+import {
+  type Contest,
+  currentRound,
+  reviewModeOf,
+  type TaskRun,
+  type TaskState,
+  withContests,
+} from "@flint/protocol";
 import {
   asking,
   type DecisionContext,
@@ -8,9 +15,11 @@ import {
   interrupted,
 } from "./decision.ts";
 import {
+  approvedByOne,
   blockingFindings,
   findingsAfterChecks,
   findingsAfterVerdict,
+  heldFindings,
   settled,
   withComment,
 } from "./findings.ts";
@@ -116,14 +125,18 @@ export function afterChecks(state: TaskState, outcome: CheckOutcome, context: De
   return failed ? [checked, ...reject(state, findings, context)] : [checked];
 }
 
-/** What follows a verdict. The findings decide, not the word: a reviewer that rejects without one is asked once more. */
+/**
+ * What follows a verdict. The findings decide, not the word: a reviewer that rejects without one is asked once more. Of
+ * several that have to approve, the next one judges the same round; if one is enough, only until one approves.
+ */
 export function afterVerdict(state: TaskState, outcome: ReviewOutcome, context: DecisionContext): Events {
   if (outcome.kind !== "judged") return afterInterruption(state, "reviewer", outcome, context);
   const { verdict, usage, turn, onChangedLines } = outcome;
   const round = currentRound(state);
-  const judged = (findings: TaskState["findings"], note?: string) =>
+  const judged = (findings: TaskState["findings"], note?: string, next?: number) =>
     event("round/reviewed", {
       reviewer: state.reviewer,
+      ...(next === undefined ? {} : { next }),
       verdict,
       findings: [...findings],
       usage,
@@ -132,17 +145,26 @@ export function afterVerdict(state: TaskState, outcome: ReviewOutcome, context: 
     });
   if (verdict.verdict === "cannotJudge") {
     const next =
-      fallback(state, "reviewer", verdict.summary) ??
+      fallback(state, "reviewer", verdict.summary, context) ??
       ([asking(context, "cannotJudge", `The reviewer cannot judge: ${verdict.summary}`)] satisfies Events);
     return [judged(state.findings), ...next];
   }
   const findings = findingsAfterVerdict(state, round?.round ?? 1, verdict, { onChangedLines });
-  if (blockingFindings(findings).length > 0) return [judged(findings), ...reject(state, findings, context)];
-  if (verdict.verdict === "approve") return [judged(findings), ...finish(state)];
-  const before = round?.reviews.some((review) => review.verdict.verdict === "reject") ?? false;
-  return before
-    ? [judged(findings, "Rejected twice without a blocking finding; counted as approved."), ...finish(state)]
-    : [judged(findings, "Rejected without a blocking finding; asked once more.")];
+  const isApproved = heldFindings(state, findings).length === 0;
+  const isUnfounded = isApproved && verdict.verdict === "reject";
+  const before = round?.reviews.some(
+    (review) => review.reviewer === state.reviewer && review.verdict.verdict === "reject",
+  );
+  if (isUnfounded && before !== true)
+    return [judged(findings, "Rejected without a blocking finding; asked once more.")];
+  const note = isUnfounded ? "Rejected twice without a blocking finding; counted as approved." : undefined;
+  const mode = reviewModeOf(state.spec);
+  if (mode === "any" && isApproved) return [judged(approvedByOne(findings), note), ...finish(state)];
+  const next = state.reviewer + 1;
+  if (mode !== "first" && next < state.spec.reviewers.length) return [judged(findings, note, next)];
+  return blockingFindings(findings).length > 0
+    ? [judged(findings, note), ...reject(state, findings, context)]
+    : [judged(findings, note), ...finish(state)];
 }
 
 /** What follows the merge: the end, another round for a conflict, or the user. */

@@ -1,4 +1,4 @@
-import { currentRound, isEnded, type TaskState, type Verdict } from "@flint/protocol";
+import { currentRound, isEnded, type TaskSpec, type TaskState, type Verdict } from "@flint/protocol";
 import { accountsOf, limitedUntil, mayOfferMore } from "../accounts.ts";
 import type { DecisionContext, Events } from "../decide/decision.ts";
 import { finish } from "../decide/finish.ts";
@@ -83,7 +83,7 @@ export class Simulation {
     const random = this.#random;
     const spec = testSpec({
       executors: random.chance(0.3) ? [{ model: "claude" }, { model: "codex" }] : [{ model: "claude" }],
-      reviewers: random.chance(0.8) ? [{ model: "codex" }] : [],
+      ...this.#reviewers(),
       checks: random.chance(0.5) ? [{ command: "npm test" }] : [],
       rounds: 1 + random.below(3),
       attempts: 1 + random.below(2),
@@ -94,6 +94,13 @@ export class Simulation {
     const [before] = await this.store.list();
     const after = before !== undefined && random.chance(0.2) ? [before.id] : [];
     await this.store.add({ spec: { ...spec, after }, by: "sim", waiting: after.length > 0 });
+  }
+
+  #reviewers(): Pick<TaskSpec, "reviewers" | "reviews"> {
+    const number = this.#random.pick([0, 1, 1, 2, 3]);
+    const models = ["codex", "claude", "gemini"].slice(0, number);
+    const reviews = number < 2 ? {} : { reviews: this.#random.pick(["first", "all", "any"] as const) };
+    return { reviewers: models.map((model) => ({ model })), ...reviews };
   }
 
   async #step(): Promise<void> {

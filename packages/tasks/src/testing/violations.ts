@@ -1,5 +1,16 @@
-import { isEnded, reduceTask, type TaskEvent, type TaskState } from "@flint/protocol";
+import { isEnded, reduceTask, reviewModeOf, type TaskEvent, type TaskState } from "@flint/protocol";
 import { isBlocking } from "../decide/findings.ts";
+
+/** What a result lacks that no user has accepted, after its review. */
+function missingReview({ spec, rounds, findings }: TaskState, event: TaskEvent): string | undefined {
+  const isByReviewer = event.type === "task/approved" && event.data.by === "reviewer";
+  if (event.type !== "task/reviewed" && !isByReviewer) return undefined;
+  if (findings.some(isBlocking)) return "a finding is open";
+  const judged = rounds.at(-1)?.reviews.filter(({ verdict }) => verdict.verdict !== "cannotJudge") ?? [];
+  const reviewers = new Set(judged.map(({ reviewer }) => reviewer));
+  const needed = reviewModeOf(spec) === "all" ? spec.reviewers.length : Math.min(1, spec.reviewers.length);
+  return reviewers.size < needed ? `${reviewers.size} of ${needed} reviewers judged` : undefined;
+}
 
 /** Whether the result of a task that is done is merged after all. */
 function isMerge(before: TaskState, { type }: TaskEvent): boolean {
@@ -41,6 +52,8 @@ export function violations(
       const blocks = event.data.verdict.findings.some(({ severity }) => severity === "blocker");
       if (blocks && !state.findings.some(isBlocking)) found.push(`${at}: a blocker was dropped`);
     }
+    const missing = missingReview(state, event);
+    if (missing !== undefined) found.push(`${at}: ${missing}`);
     if (event.type === "round/started" && before !== undefined) {
       const allowed = before.spec.budget.seconds * (1 + before.extraBudgets);
       if (before.usage.seconds >= allowed) found.push(`${at}: started over budget`);

@@ -3,6 +3,7 @@ export {
   hasEnded,
   isMergeable,
   nextStep,
+  reviewersText,
   roundChoice,
   roundOf,
   sortedTasks,

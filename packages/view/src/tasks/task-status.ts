@@ -1,4 +1,4 @@
-import type { TaskRow } from "@flint/protocol";
+import { reviewModeOf, type TaskRow, type TaskSpec } from "@flint/protocol";
 import { duration, money } from "../amounts.ts";
 
 /** What comes first in a list: what waits for the user, then what runs, then what waits, then what has ended. */
@@ -81,6 +81,13 @@ function agentsOf({ executor, reviewer }: TaskRow): string {
 export function usageText({ usage }: Pick<TaskRow, "usage">): string {
   const time = duration(usage.seconds * 1000);
   return usage.cost === undefined ? time : `${money(usage.cost)}, ${time}`;
+}
+
+/** The reviewers of a task, and whose review counts if there are several. */
+export function reviewersText(spec: Pick<TaskSpec, "reviewers" | "reviews">): string {
+  const names = spec.reviewers.map(({ model }) => model ?? "default").join(", ");
+  const words = { first: "the others are fallbacks", all: "all must approve", any: "one approval is enough" };
+  return spec.reviewers.length > 1 ? `${names} (${words[reviewModeOf(spec)]})` : names || "none";
 }
 
 /** The round that people write as `r2`, `2`, `a1` or `a1.r2`; undefined for anything else. */

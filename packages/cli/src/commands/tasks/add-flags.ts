@@ -14,7 +14,13 @@ export const ADD_FLAGS = {
     type: "string",
     takes: "AGENT",
     multiple: true,
-    doc: "Agent or model that reviews it; repeat for fallbacks",
+    doc: "Agent or model that reviews it; repeat for several, of which --reviews says who counts",
+  },
+  reviews: {
+    type: "string",
+    takes: "WHO",
+    values: ["first", "all", "any"],
+    doc: "Of several reviewers: first (default; the others are fallbacks), all (each must approve) or any (one approval is enough)",
   },
   check: {
     type: "string",

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { GitMode, MergeMode, type ParamsInput, ResumeMode } from "@flint/protocol";
+import { GitMode, MergeMode, type ParamsInput, ResumeMode, ReviewMode } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import {
   choice,
@@ -64,6 +64,9 @@ async function fromFlags(client: FlintClient, values: Values, prompt: string): P
     cwd: process.cwd(),
     ...(executor === undefined ? {} : { executors: executor.map((model) => ({ model })) }),
     ...(reviewer === undefined ? {} : { reviewers: reviewer.map((model) => ({ model })) }),
+    ...(values.reviews === undefined
+      ? {}
+      : { reviews: choice("reviews", values.reviews, ReviewMode.options) }),
     ...(check === undefined ? {} : { checks: check.map((command) => ({ command })) }),
     ...(values.setup === undefined ? {} : { setup: { command: values.setup } }),
     ...whole("rounds", 1, 10),

@@ -1,7 +1,7 @@
 import { LOCAL_WORKER, type Result, type TaskRow, type TaskSpec, taskEventOf } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import { escapeControls, size } from "@flint/view";
-import { nextStep, statusOf, usageText } from "@flint/view/tasks";
+import { nextStep, reviewersText, statusOf, usageText } from "@flint/view/tasks";
 import { oneArgument, UsageError } from "../../command-line/command.ts";
 import { columns, print, printJson, printRaw } from "../../command-line/output.ts";
 import { logLines } from "./logs.ts";
@@ -88,7 +88,7 @@ export function taskPage(
     ["Status", statusOf(task, now)],
     ["Folder", task.cwd],
     ["Executor", spec.executors.map(({ model }) => model ?? "default").join(", ")],
-    ["Reviewer", spec.reviewers.map(({ model }) => model ?? "default").join(", ") || "none"],
+    ["Reviewer", reviewersText(spec)],
     ["Checks", spec.checks.map(({ command }) => command).join(", ") || "none"],
     ...(copied.length === 0 ? [] : [["Copied", copied.join(", ")]]),
     ["Result", resultOf(task)],

@@ -21,6 +21,11 @@ test("limits and budgets may be given in part, and git as a mode", () => {
   ]);
 });
 
+test("several reviewers are a list, and reviews says whose counts", () => {
+  const [task] = read("[{prompt: a, reviewer: [codex, claude], reviews: all}]");
+  expect(task).toMatchObject({ reviewers: [{ model: "codex" }, { model: "claude" }], reviews: "all" });
+});
+
 test("a task of a file starts at its own time, or at that of the defaults", () => {
   const [one, two] = read(
     "defaults: {at: 2999-01-01 22:00Z}\ntasks: [one, {prompt: two, at: 2999-01-02 22:00Z}]",
@@ -33,6 +38,7 @@ test.each([
   ["[{prompt: a, label: a b}]", "task 1: labels.0 must be a label such as gpu or zone=eu"],
   ["[{prompt: a, remote: {url: x, folder: ../x}}]", "remote.folder must be a folder in the repository"],
   ["[{prompt: a, remote: {url: x, commit: main}}]", "remote.commit must be the id of a commit"],
+  ["[{prompt: a, reviews: most}]", "task 1: reviews "],
   ["[{prompt: a, git: no}]", "task 1: git "],
   [
     "[{prompt: a, check: {command: make, timeoutSeconds: 7200}}]",

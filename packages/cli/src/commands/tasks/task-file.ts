@@ -19,6 +19,7 @@ const KEYS = [
   "executors",
   "reviewer",
   "reviewers",
+  "reviews",
   "check",
   "checks",
   "setup",

@@ -1,6 +1,6 @@
 import { Approval, type TaskAsk, type TaskEvent, type TaskRow, type TaskSpec } from "@flint/protocol";
 import { approvalPrompt, escapeControls, escapeExact, shortFolder } from "@flint/view";
-import { roundOf, statusOf, usageText } from "@flint/view/tasks";
+import { reviewersText, roundOf, statusOf, usageText } from "@flint/view/tasks";
 import { drawApproval } from "../../draw/draw-row.ts";
 import {
   cutLine,
@@ -86,7 +86,7 @@ function factLines({ task, history, now, home }: ShownTask): Line[] {
     ["Status", `${statusOf(task, now)}${round}`],
     ["Folder", shortFolder(task.cwd, home)],
     ["Executor", spec === undefined ? task.executor : names(spec.executors)],
-    ["Reviewer", spec === undefined ? (task.reviewer ?? "") : names(spec.reviewers)],
+    ["Reviewer", spec === undefined ? (task.reviewer ?? "") : reviewersText(spec)],
     ["Checks", (spec?.checks ?? []).map(({ name, command }) => name ?? command).join(", ")],
     [
       "Merge",
