@@ -22,8 +22,9 @@ import { Id } from "./wire/ids.ts";
 import { lazy, looseObject } from "./wire/loose-object.ts";
 
 /**
- * How an event is persisted. `stored`: written to the log, then sent. `synced`: written, forced to disk, then sent.
- * `coalesced`: sent at once, and in the log at most 100 ms later, merged per item. `live`: sent, never stored.
+ * The persistence of an event. `stored`: written to the log, then sent. `synced`: written, forced to disk,
+ * then sent. `coalesced`: sent at once, and in the log at most 100 ms later, merged per item. `live`: sent,
+ * never stored.
  */
 export type Persistence = "stored" | "synced" | "coalesced" | "live";
 
@@ -282,12 +283,12 @@ export const LoggedEvent = looseObject(() => ({
   data: z.unknown(),
 }));
 
-/** How events of this name are persisted. */
+/** Returns the persistence of events of this name. */
 export function persistenceOf(type: EventType): Persistence {
   return EVENTS[type].persistence;
 }
 
-/** Whether a name from a wire or a file is one of ours. */
+/** Reports whether a name from a wire or a file is a known event. */
 export function isEventType(name: string): name is EventType {
   return Object.hasOwn(EVENTS, name);
 }

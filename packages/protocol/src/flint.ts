@@ -21,16 +21,16 @@ const asked = lazy(() => ({
   itemId: Id,
   approvalId: Id,
   reason: z.optional(z.string()),
-  /** What it needs beyond its sandbox. */
+  /** Permissions that it needs beyond its sandbox. */
   needs: z.optional(Permission),
-  /** Why it needs that, in the words of the agent. */
+  /** The reason it needs that, in the words of the agent. */
   why: z.optional(z.string()),
   /** Set if it has run before. */
   after: z.optional(PreviousRun),
   /** The agent that asks, and the folder of its thread: what an answer beyond this time applies to. */
   agent: z.optional(z.string()),
   project: z.optional(z.string()),
-  /** What an answer may allow instead of exactly this, by its id as the `rule` of a decision. */
+  /** Rules that an answer may allow instead of exactly this action, by id as the `rule` of a decision. */
   suggestions: z.optional(z.array(RuleSuggestion)),
 }));
 
@@ -41,7 +41,7 @@ export const ApprovalAnswer = looseObject(() => ({
 }));
 export type ApprovalAnswer = z.output<typeof ApprovalAnswer>;
 
-/** What Flint asks its clients; the first answer of any client counts. */
+/** Requests that Flint sends to its clients; the first answer of any client counts. */
 export const ASKS = {
   "item/commandExecution/requestApproval": {
     doc: "May the agent run this command?",

@@ -97,7 +97,7 @@ export type HarnessItem = z.output<typeof HarnessItem>;
 export const HarnessEvent = looseObject(() => ({ type: z.string(), time: z.number() }));
 export type HarnessEvent = z.output<typeof HarnessEvent>;
 
-/** What the agent asks to do: the exact command, diff or tool call is in `action`. */
+/** An action that the agent asks to take; the exact command, diff or tool call is in `action`. */
 export const HarnessApprovalRequest = looseObject(() => ({
   requestId: z.string(),
   ...ofTurn,

@@ -20,15 +20,15 @@ import { Id } from "./wire/ids.ts";
 import { looseObject } from "./wire/loose-object.ts";
 
 /**
- * What becomes of an item whose turn ends first: its text is marked as partial; its status is that of work that was not
- * approved, or failed; it has failed in any case; or it stays as it is.
+ * The fate of an item whose turn ends first: its text is marked as partial; its status becomes that of
+ * unapproved work, or failed; it fails in any case; or it stays as it is.
  */
 type Ending = "partial" | "declinedOrFailed" | "failed" | "unchanged";
 
 interface Row<Schema extends z.ZodMiniObject, End extends Ending> {
   readonly doc: string;
   readonly schema: Schema;
-  /** Which text field of the item each delta event extends. */
+  /** The text field of the item that each delta event extends. */
   readonly deltas?: Readonly<Record<string, string>>;
   readonly ending: End;
   /** The fields with an agent's text that may be of any length; the core bounds them. */
@@ -160,7 +160,7 @@ export type ItemEnding<End extends Ending> = {
   [Type in ItemType]: (typeof ITEMS)[Type]["ending"] extends End ? Item<Type> : never;
 }[ItemType];
 
-/** Whether an item ends in this way if its turn ends first. */
+/** Reports whether an item ends in this way if its turn ends first. */
 export function hasEnding<End extends Ending>(item: KnownItem, ending: End): item is ItemEnding<End> {
   return ITEMS[item.type].ending === ending;
 }

@@ -35,7 +35,7 @@ export type ParamsInput<Name extends Method> = z.input<(typeof METHODS)[Name]["p
 /** The result of a method. */
 export type Result<Name extends Method> = z.output<(typeof METHODS)[Name]["result"]>;
 
-/** Whether a name from a wire is a method. */
+/** Reports whether a name from a wire is a method. */
 export function isMethod(name: string): name is Method {
   return Object.hasOwn(METHODS, name);
 }

@@ -8,7 +8,7 @@ import { Permission } from "./permission.ts";
 export const PreviousRun = looseObject(() => ({
   itemId: Id,
   ranMs: z.number(),
-  /** What shows that the sandbox stopped it, as lines of text. */
+  /** Evidence that the sandbox stopped it, as lines of text. */
   evidence: z.array(z.string()),
 }));
 export type PreviousRun = z.output<typeof PreviousRun>;
@@ -16,15 +16,15 @@ export type PreviousRun = z.output<typeof PreviousRun>;
 const common = {
   itemId: Id,
   reason: z.optional(z.string()),
-  /** What it needs beyond its sandbox. */
+  /** Permissions that it needs beyond its sandbox. */
   needs: z.optional(Permission),
-  /** Why it needs that, in the words of the agent. */
+  /** The reason it needs that, in the words of the agent. */
   why: z.optional(z.string()),
   /** Set if it has run before. */
   after: z.optional(PreviousRun),
 };
 
-/** What an agent asks to do. The exact command or diff is always included. */
+/** An action that an agent asks to take, always with the exact command or diff. */
 export const Action = z.discriminatedUnion("kind", [
   looseObject(() => ({
     kind: z.literal("command"),

@@ -21,8 +21,8 @@ export const Approval = looseObject(() => ({
 export type Approval = z.output<typeof Approval>;
 
 /**
- * What an answer allows beyond this time: the accepted suggestion, or else exactly what was asked about. Nothing for an
- * answer for always to something that is never allowed for always.
+ * The grants that an answer makes beyond this time: the accepted suggestion, or else exactly what was asked
+ * about. Empty for an answer of always to something that can never be allowed for always.
  */
 export function grantsMadeBy(approval: Approval, decision: Decision, at: number): Grant[] {
   const { id, action, project, agent, suggestions = [] } = approval;
@@ -41,12 +41,15 @@ export function grantsMadeBy(approval: Approval, decision: Decision, at: number)
   }));
 }
 
-/** Whether exactly this may be allowed for always: not leaving the sandbox, and not every host. */
+/**
+ * Reports whether exactly this action may be allowed for always. Leaving the sandbox and reaching every host
+ * may not.
+ */
 export function mayBeAlways({ needs = {} }: Action): boolean {
   return needs.unconfined !== true && needs.network !== "all";
 }
 
-/** Who ended an approval or a question. */
+/** The party or event that ended an approval or a question. */
 export const ResolvedBy = z.enum(["client", "rule", "timeout", "interrupt", "turnEnded", "serverStopped"]);
 export type ResolvedBy = z.output<typeof ResolvedBy>;
 
@@ -55,7 +58,7 @@ export const Resolution = looseObject(() => ({
   decision: Decision,
   by: ResolvedBy,
   clientId: z.optional(z.string()),
-  /** What the client that answered calls itself. */
+  /** The name of the client that answered, as it gave it. */
   client: z.optional(z.string()),
 }));
 export type Resolution = z.output<typeof Resolution>;

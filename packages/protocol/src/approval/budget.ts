@@ -4,7 +4,7 @@ import { looseObject } from "../wire/loose-object.ts";
 const amount = z.number().check(z.positive("must be more than 0"));
 const count = z.int().check(z.minimum(1, "must be at least 1"));
 
-/** What one turn may use. `seconds` is working time: waiting for the user does not count. `steps` are model calls. */
+/** Limits of one turn. `seconds` is working time: waiting for the user does not count. `steps` are model calls. */
 export const TurnBudget = looseObject(() => ({
   tokens: z.optional(count),
   costUsd: z.optional(amount),
@@ -13,7 +13,7 @@ export const TurnBudget = looseObject(() => ({
 }));
 export type TurnBudget = z.output<typeof TurnBudget>;
 
-/** What all turns of a thread may use together. */
+/** Limits of all turns of a thread together. */
 export const ThreadBudget = looseObject(() => ({
   tokens: z.optional(count),
   costUsd: z.optional(amount),
@@ -22,7 +22,7 @@ export const ThreadBudget = looseObject(() => ({
 }));
 export type ThreadBudget = z.output<typeof ThreadBudget>;
 
-/** Whether limits have to hold: with `bestEffort`, agents that do not report what a limit counts run all the same. */
+/** Enforcement of limits: with `bestEffort`, agents that do not report what a limit counts run all the same. */
 export const BudgetEnforcement = z.enum(["strict", "bestEffort"]);
 export type BudgetEnforcement = z.output<typeof BudgetEnforcement>;
 

@@ -11,7 +11,7 @@ export const DeclinedAction = looseObject(() => ({
   itemId: Id,
   /** The command, the files, the tool, or the host with the command that wanted it. */
   what: z.string(),
-  /** Why, and what would allow it. */
+  /** The reason, and what would allow it. */
   reason: z.string(),
   /** `rule` if it was decided by a rule or by a setting, without asking. */
   by: ResolvedBy,
@@ -20,7 +20,7 @@ export const DeclinedAction = looseObject(() => ({
 }));
 export type DeclinedAction = z.output<typeof DeclinedAction>;
 
-/** How many are listed for a turn. */
+/** Maximum number of declined actions that are listed for a turn. */
 export const MAX_DECLINED = 50;
 
 /** Describes a refused connection for the output of the command that wanted it. */
@@ -31,7 +31,7 @@ export function describeRefusedConnection({ host, port, reason }: RefusedConnect
 interface RefusedConnection {
   readonly host: string;
   readonly port: number;
-  /** Why, as a clause. */
+  /** The reason, as a clause. */
   readonly reason: string;
 }
 

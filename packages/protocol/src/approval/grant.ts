@@ -8,10 +8,10 @@ import { DecisionScope } from "./policy.ts";
 const Word = z.string().check(z.minLength(1));
 
 /**
- * What may use a grant. `exact`: one command in one folder, one file, one call of a tool with these arguments, or (of a
- * change of files, without a path) these changes.
- * `prefix`: commands without any shell syntax whose first words are exactly these. `edits`: changes of files in the
- * workspace, except hidden ones. `any`: whatever the agent runs; such a grant has a permission.
+ * The actions that may use a grant. `exact`: one command in one folder, one file, one call of a tool with
+ * these arguments, or (of a change of files, without a path) these changes. `prefix`: commands without any
+ * shell syntax whose first words are exactly these. `edits`: changes of files in the workspace, except hidden
+ * ones. `any`: whatever the agent runs; such a grant has a permission.
  */
 export const RuleMatch = z.discriminatedUnion("type", [
   looseObject(() => ({
@@ -37,16 +37,16 @@ const covered = {
   /** `command`, `fileChange`, `network`, `write`, `git`, or the name of a tool. */
   tool: z.string(),
   match: RuleMatch,
-  /** What it allows beyond the sandbox; nothing if absent. */
+  /** The permission that it allows beyond the sandbox; absent if none. */
   permission: z.optional(Permission),
 };
 
 /** Something that an approval offers to allow. An answer accepts it by its id, for one of its scopes. */
 export const RuleSuggestion = looseObject(() => ({
   ...covered,
-  /** What accepting it allows, as a verb phrase. */
+  /** Description of what accepting it allows, as a verb phrase. */
   words: z.optional(z.string()),
-  /** How long it may be accepted for; for the thread and for always if absent. */
+  /** The scopes for which it may be accepted; if absent, the thread and always. */
   scopes: z.optional(z.array(DecisionScope)),
 }));
 export type RuleSuggestion = z.output<typeof RuleSuggestion>;
@@ -55,7 +55,7 @@ export type RuleSuggestion = z.output<typeof RuleSuggestion>;
 export const Grant = looseObject(() => ({
   ...covered,
   scope: DecisionScope,
-  /** What was shown to the user, as a verb phrase: "run: npm test (in /repo)". */
+  /** The text that was shown to the user, as a verb phrase: "run: npm test (in /repo)". */
   words: z.string(),
   /** In unix milliseconds; 0 if it is unknown. */
   grantedAt: z.number(),
@@ -71,7 +71,9 @@ export type Rule = Grant;
 /** One thing that an action does, as a grant would cover it. */
 export type RuleSubject = Pick<Grant, "tool" | "match" | "permission">;
 
-/** What an action does, as things that are allowed one by one: each file of a change, each host, each path. */
+/**
+ * Splits an action into the things that are allowed one by one: each file of a change, each host, each path.
+ */
 export function ruleSubjects(action: Action): RuleSubject[] {
   if (asksForPermissionOnly(action)) return neededSubjects(action);
   if (action.kind !== "command") return [...ownSubjects(action), ...neededSubjects(action)];
@@ -84,7 +86,7 @@ export function ruleSubjects(action: Action): RuleSubject[] {
 /** Tools of Flint itself that do nothing but ask. */
 const PERMISSION_TOOLS: readonly string[] = ["git", "network", "permissions"];
 
-/** Whether the action itself is not in question: it runs already, or there is none. */
+/** Reports whether only permissions are asked for: the action runs already, or there is none. */
 export function asksForPermissionOnly(action: Action): boolean {
   if (action.needs === undefined || action.kind === "fileChange") return false;
   if (action.kind === "command") return action.running === true;
@@ -100,7 +102,7 @@ function ownSubjects(action: Exclude<Action, { kind: "command" }>): RuleSubject[
   return [{ tool, match: { type: "exact", ...of, arguments: given } }];
 }
 
-/** What is needed, as parts that are allowed one by one: each host, each path. */
+/** Splits the needed permissions into parts that are allowed one by one: each host, each path. */
 export function neededParts({
   network = "none",
   write = [],

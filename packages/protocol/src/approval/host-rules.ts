@@ -135,7 +135,7 @@ export class HostRules {
   }
 }
 
-/** Whether an allow rule covers an endpoint; without a port it covers the ports of the web only. */
+/** Reports whether an allow rule covers an endpoint; without a port it covers the ports of the web only. */
 export function allowsEndpoint(rule: HostRule, { host, port }: Endpoint): boolean {
   return coversPort(rule, port) && matchesHost(rule, host);
 }
@@ -155,7 +155,7 @@ export function hostRuleContains(rule: string, other: string): boolean {
   return isHost && ports.every((each) => coversPort(outer.value, each));
 }
 
-/** Whether any host matches both rules, whatever the ports. */
+/** Reports whether any host matches both rules, whatever the ports. */
 export function hostRulesOverlap(left: string, right: string): boolean {
   const [one, other] = [parseNetworkRule(left), parseNetworkRule(right)];
   if (!one.ok || !other.ok) return false;

@@ -56,16 +56,19 @@ function networkProblem(input: unknown, problemOf: RuleProblem): string {
   return problems.find((problem) => problem !== undefined) ?? 'must be "none", "all" or { "hosts": [...] }';
 }
 
-/** Whether commits that were made in the sandbox are taken over: never, after asking, or without asking. */
+/** Mode for taking over commits made in the sandbox: never, after asking, or without asking. */
 export const GitMode = z.enum(["off", "ask", "auto"]);
 export type GitMode = z.output<typeof GitMode>;
 
-/** What an action may do beyond its sandbox. */
+/** Rights of an action beyond its sandbox. */
 export const Permission = looseObject(() => ({
   network: z.optional(NetworkPermission),
   /** Absolute paths, free of links. */
   write: z.optional(z.array(z.string())),
-  /** Which folder each of these paths was when it was asked about: another one in its place was not meant. */
+  /**
+   * The identity of the folder at each of these paths at the time of the request, so that another one in its
+   * place is not allowed.
+   */
   identities: z.optional(z.record(z.string(), z.string())),
   /** Commits that were made in the sandbox are taken over into the repository. */
   git: z.optional(z.boolean()),
@@ -119,8 +122,8 @@ export function describeHostRule(rule: string): string {
 }
 
 /**
- * Whether a permission includes all that is needed. Leaving the sandbox is never part of anything else: it includes only
- * itself, and nothing else includes it.
+ * Reports whether a permission includes all that is needed. Leaving the sandbox is a permission of its own:
+ * it includes only itself, and nothing else includes it.
  */
 export function permissionCovers(given: Permission, needed: Permission): boolean {
   if (given.unconfined === true || needed.unconfined === true) return given.unconfined === needed.unconfined;
@@ -136,7 +139,7 @@ function networkCovers(given: NetworkPermission = "none", needed: NetworkPermiss
   return needed.hosts.every((host) => given.hosts.some((rule) => hostRuleContains(rule, host)));
 }
 
-/** Whether two permissions have anything in common: a host, a path, or the same right. */
+/** Reports whether two permissions have anything in common: a host, a path, or the same right. */
 export function permissionsOverlap(one: Permission, other: Permission): boolean {
   if (one.unconfined === true && other.unconfined === true) return true;
   if (one.git === true && other.git === true) return true;
@@ -151,7 +154,7 @@ function networksOverlap(one: NetworkPermission = "none", other: NetworkPermissi
   return one.hosts.some((host) => other.hosts.some((each) => hostRulesOverlap(host, each)));
 }
 
-/** Whether an absolute path is a folder or inside of it. Both are free of links and of dots. */
+/** Reports whether an absolute path is a folder or inside of it. Both are free of links and of dots. */
 export function isPathIn(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }

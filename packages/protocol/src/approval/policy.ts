@@ -8,12 +8,12 @@ import { looseObject } from "../wire/loose-object.ts";
 export const ApprovalPolicy = z.enum(["never", "onRequest", "unlessTrusted", "always"]);
 export type ApprovalPolicy = z.output<typeof ApprovalPolicy>;
 
-/** What the commands of a thread may touch. */
+/** The parts of the machine that the commands of a thread may touch. */
 export const SandboxPolicy = z.discriminatedUnion("type", [
   looseObject(() => ({ type: z.literal("dangerFullAccess") })),
   looseObject(() => ({
     type: z.literal("readOnly"),
-    /** What an approved action may do nevertheless; nothing if absent. */
+    /** The sandbox that applies to approved actions instead; absent if approval changes nothing. */
     whenApproved: z.optional(z.literal("workspaceWrite")),
   })),
   looseObject(() => ({
@@ -40,12 +40,12 @@ const IS_UNCONFINED: Readonly<Record<SandboxPolicy["type"], boolean>> = {
   externalSandbox: true,
 };
 
-/** Whether Flint itself confines nothing under this policy. */
+/** Reports whether Flint itself confines nothing under this policy. */
 export function isUnconfined(policy: SandboxPolicy): policy is UnconfinedPolicy {
   return IS_UNCONFINED[policy.type];
 }
 
-/** Whether an agent may do anything without being asked about; what is not given does not say so. */
+/** Reports whether an agent may do anything without asking. False if either policy is unknown. */
 export function isFullAccess(
   approvalPolicy: ApprovalPolicy | undefined,
   sandboxPolicy: SandboxPolicy | undefined,
@@ -83,7 +83,7 @@ export function sandboxPolicyOf(input: SandboxPolicyInput): SandboxPolicy {
   return typeof input === "string" ? { type: SHORTHANDS[input] } : input;
 }
 
-/** How long an answer to an approval applies. */
+/** The scope of an answer to an approval. */
 export const DecisionScope = z.enum(["once", "session", "always"]);
 export type DecisionScope = z.output<typeof DecisionScope>;
 

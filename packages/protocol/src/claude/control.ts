@@ -24,9 +24,9 @@ export const ClaudeAsk = z.discriminatedUnion("subtype", [
       hook_event_name: text,
       tool_name: text,
       tool_use_id: text,
-      /** What a tool returned. */
+      /** The result of the tool. */
       tool_response: z.optional(z.unknown()),
-      /** Why a tool failed: for a command, its exit code and output. */
+      /** The reason a tool failed: for a command, its exit code and output. */
       error: text,
     }),
   }),
@@ -72,7 +72,7 @@ export type ClaudeRequest =
   | { readonly subtype: "mcp_set_servers"; readonly servers: Readonly<Record<string, unknown>> }
   | { readonly subtype: "stop_task"; readonly task_id: string };
 
-/** Which tools a hook is called for, and by which callback ids. */
+/** The tools that a hook is called for, and its callback ids. */
 export interface ClaudeHookMatcher {
   /** Null is all tools. */
   readonly matcher: string | null;

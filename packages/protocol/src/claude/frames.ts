@@ -111,7 +111,7 @@ const Result = z.looseObject({
   structured_output: z.optional(z.unknown()),
   errors: z.optional(z.array(z.string())),
   terminal_reason: text,
-  /** Why the model stopped: `refusal` where it refused. */
+  /** The reason the model stopped; `refusal` if it refused. */
   stop_reason: z.optional(z.nullable(z.string())),
   api_error_status: z.optional(z.nullable(z.number())),
   duration_ms: z.optional(z.number()),

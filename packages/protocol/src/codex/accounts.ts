@@ -10,7 +10,7 @@ const CodexRateLimitWindow = nullish(
   }),
 );
 
-/** How much of the limits of an account is used. What an update leaves out, or sets to null, is unchanged. */
+/** Used share of the limits of an account. Fields that an update leaves out or sets to null are unchanged. */
 export const CodexRateLimits = foreignObject({
   limitId: nullish(z.string()),
   limitName: nullish(z.string()),

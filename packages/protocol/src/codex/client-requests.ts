@@ -202,16 +202,16 @@ export const CODEX_CLIENT_REQUESTS = {
 
 /** The name of a request of a Codex client. */
 export type CodexClientRequest = keyof typeof CODEX_CLIENT_REQUESTS;
-/** What a client sent with it, after validation. */
+/** The validated params of a client's request. */
 export type CodexClientParams<Name extends CodexClientRequest> = z.output<
   (typeof CODEX_CLIENT_REQUESTS)[Name]["params"]
 >;
-/** What it is answered with. */
+/** The result of a client's request. */
 export type CodexClientResult<Name extends CodexClientRequest> = z.input<
   (typeof CODEX_CLIENT_REQUESTS)[Name]["result"]
 >;
 
-/** Whether a name from a wire is a request of a Codex client that the front end takes. */
+/** Reports whether a name from a wire is a request of a Codex client that the front end takes. */
 export function isCodexClientRequest(name: string): name is CodexClientRequest {
   return Object.hasOwn(CODEX_CLIENT_REQUESTS, name);
 }

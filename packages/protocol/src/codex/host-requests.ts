@@ -62,7 +62,7 @@ const LISTS = {
   "permissionProfile/list": request("Lists permission profiles.", () => foreignObject(paged), list),
 } as const;
 
-/** What else clients ask about accounts. */
+/** Further requests of clients about accounts. */
 const ACCOUNTS = {
   "account/bedrock/checkGovCloudRequirements": request(
     "Checks whether a government cloud is used.",

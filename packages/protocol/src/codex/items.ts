@@ -10,7 +10,7 @@ export const CodexFileChange = foreignObject({
 });
 export type CodexFileChange = z.output<typeof CodexFileChange>;
 
-/** What a part of a command does, as far as Codex can classify it. */
+/** The effect of a part of a command, as far as Codex can classify it. */
 export const CodexCommandAction = foreignObject({
   ...{ type: z.string(), command: z.string(), name: z.optional(z.string()) },
   ...{ path: nullish(z.string()), query: nullish(z.string()) },
@@ -153,7 +153,7 @@ export type CodexSchema = z.ZodMiniType;
 /** A field that Flint writes or reads. */
 export interface CodexField {
   readonly name: string;
-  /** Whether it may be absent. */
+  /** True if it may be absent. */
   readonly isOptional: boolean;
 }
 

@@ -10,9 +10,9 @@ import {
 } from "./policies.ts";
 import { CodexModel, CodexReviewTarget, CodexThread, CodexTurn, CodexUserInput } from "./values.ts";
 
-/** What every request of a thread takes. */
+/** Params of every request of a thread. */
 export const ofThread = { threadId: z.string() };
-/** Which part of a list is requested. */
+/** Params that select one page of a list. */
 export const page = { cursor: nullish(z.string()), limit: nullish(z.int().check(z.minimum(0))) };
 /** A command that a thread left running. */
 export const CodexBackgroundTerminal = foreignObject({
@@ -318,7 +318,7 @@ export const CODEX_REQUESTS = {
 
 /** The name of a request to Codex. */
 export type CodexRequest = keyof typeof CODEX_REQUESTS;
-/** What a request to Codex takes. */
+/** Params of a request to Codex. */
 export type CodexParams<Name extends CodexRequest> = z.input<(typeof CODEX_REQUESTS)[Name]["params"]>;
-/** What a request to Codex gives. */
+/** Result of a request to Codex. */
 export type CodexResult<Name extends CodexRequest> = z.output<(typeof CODEX_REQUESTS)[Name]["result"]>;

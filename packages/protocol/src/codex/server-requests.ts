@@ -6,7 +6,10 @@ import { CodexCommandAction } from "./items.ts";
 const ofTurn = { threadId: z.string(), turnId: z.string() };
 const ofItem = { ...ofTurn, itemId: z.string() };
 
-/** How a command may be answered. Both objects change the rules of Codex itself, for all its threads. */
+/**
+ * The possible answers to a request to run a command. Both objects change the rules of Codex itself, for all
+ * its threads.
+ */
 export const CodexCommandDecision = z.union([
   z.enum(["accept", "acceptForSession", "decline", "cancel"]),
   foreignObject({
@@ -16,11 +19,11 @@ export const CodexCommandDecision = z.union([
 ]);
 export type CodexCommandDecision = z.output<typeof CodexCommandDecision>;
 
-/** How a change of files may be answered. */
+/** The possible answers to a request to change files. */
 export const CodexFileDecision = z.enum(["accept", "acceptForSession", "decline", "cancel"]);
 export type CodexFileDecision = z.output<typeof CodexFileDecision>;
 
-/** How the older requests are answered. Older versions write a plain `denied`. */
+/** The possible answers to the older approval requests. Older versions write a plain `denied`. */
 export const CodexReviewDecision = z.union([
   z.enum(["approved", "approved_for_session", "denied", "timed_out", "abort"]),
   foreignObject({
@@ -169,11 +172,11 @@ const ALL_REQUESTS = { ...CODEX_SERVER_REQUESTS, ...FORMER_REQUESTS } as const;
 
 /** The name of a request of Codex. */
 export type CodexServerRequest = keyof typeof ALL_REQUESTS;
-/** What a request of Codex carries. */
+/** Params of a request that Codex sends. */
 export type CodexServerParams<Name extends CodexServerRequest> = z.output<
   (typeof ALL_REQUESTS)[Name]["params"]
 >;
-/** What a request of Codex is answered with. */
+/** The answer to a request that Codex sends. */
 export type CodexServerResult<Name extends CodexServerRequest> = z.input<
   (typeof ALL_REQUESTS)[Name]["result"]
 >;

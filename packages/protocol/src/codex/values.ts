@@ -22,7 +22,9 @@ export type CodexUserInput = z.output<typeof CodexUserInput>;
 export const CodexShownInput = z.union([CodexUserInput, foreignObject({ type: z.string() })]);
 export type CodexShownInput = z.output<typeof CodexShownInput>;
 
-/** Why a turn failed. `codexErrorInfo` is a name, or an object with one name that holds an HTTP status. */
+/**
+ * The reason a turn failed. `codexErrorInfo` is a name, or an object with one name that holds an HTTP status.
+ */
 export const CodexTurnError = foreignObject({
   message: z.string(),
   codexErrorInfo: z.optional(z.unknown()),
@@ -45,7 +47,7 @@ export const CodexTurn = foreignObject({
 });
 export type CodexTurn = z.output<typeof CodexTurn>;
 
-/** Which items of a turn are requested or included: none, the messages, or all. */
+/** The items of a turn that are requested or included: none, the messages, or all. */
 export type CodexItemsView = NonNullable<CodexTurn["itemsView"]>;
 
 /** The status of a thread. The flags belong to `active`. */
@@ -169,7 +171,7 @@ export const CodexModel = foreignObject({
 });
 export type CodexModel = z.output<typeof CodexModel>;
 
-/** What is to be reviewed. */
+/** The subject of a review. */
 export const CodexReviewTarget = z.discriminatedUnion("type", [
   foreignObject({ type: z.literal("uncommittedChanges") }),
   foreignObject({ type: z.literal("baseBranch"), branch: z.string() }),

@@ -24,7 +24,7 @@ export const IMPORT_METHODS = {
         status: z.enum(["imported", "updated", "unchanged"]),
         /** The number of turns that were added. */
         turns: z.number(),
-        /** What could not be read, and why nothing was added. */
+        /** Sources that could not be read, and the reason if nothing was added. */
         notes: z.array(z.string()),
       }),
   }),

@@ -14,7 +14,7 @@ export type Scope = "thread" | "none";
 interface MethodFields<In extends Scope, Params extends z.ZodMiniType, Result extends z.ZodMiniType> {
   readonly doc: string;
   readonly scope: In;
-  /** Whether it may still change; only clients that ask for experimental methods can use it. */
+  /** True if it may still change; only clients that ask for experimental methods can use it. */
   readonly experimental?: true;
   readonly params: () => Params;
   readonly result: () => Result;

@@ -18,7 +18,7 @@ import { Id } from "../wire/ids.ts";
 import { Empty, looseObject } from "../wire/loose-object.ts";
 import { absolutePath, limit, method } from "./method.ts";
 
-/** What an agent can do. */
+/** Capabilities of an agent. */
 const Capabilities = looseObject(() => ({
   streaming: z.boolean(),
   configOptions: z.boolean(),
@@ -38,7 +38,10 @@ export const SERVER_METHODS = {
         capabilities: z.optional(
           looseObject({
             experimentalApi: z.optional(z.boolean()),
-            /** Whether the client gets the status, names and ends of all threads, also of those it is not subscribed to. */
+            /**
+             * True if the client gets the status, names and ends of all threads, also of those it is not
+             * subscribed to.
+             */
             threadList: z.optional(z.boolean()),
             /** Notifications that the client does not want. */
             optOutNotificationMethods: z.optional(z.array(z.string())),
@@ -167,7 +170,7 @@ export const SERVER_METHODS = {
       looseObject({
         type: z.string(),
         loginId: z.optional(z.string()),
-        /** Where the user logs in, in a browser. */
+        /** The page on which the user logs in, in a browser. */
         authUrl: z.optional(z.string()),
         /** The same, where the user then enters `userCode`. */
         verificationUrl: z.optional(z.string()),

@@ -110,7 +110,7 @@ export const TASK_METHODS = {
       looseObject({
         ...taskParams,
         content: text,
-        /** Whether a running turn gets it; with false, the next one does. Default: true. */
+        /** True if a running turn gets it; with false, the next one does. Default: true. */
         live: z.optional(z.boolean()),
         /** Keep it for a retry if the task has ended; otherwise that is an error. */
         keep: z.optional(z.boolean()),
@@ -118,9 +118,9 @@ export const TASK_METHODS = {
     result: () =>
       looseObject({
         steerId: Id,
-        /** Whether a running turn got it. */
+        /** True if a running turn got it. */
         live: z.boolean(),
-        /** Why no running turn got it, unless `live` was false. */
+        /** The reason no running turn got it, unless `live` was false. */
         error: z.optional(z.string()),
         /** The turn that it was sent to. */
         turn: z.optional(TurnReference),
@@ -198,9 +198,9 @@ export const TASK_METHODS = {
             title: z.string(),
             phase: TaskPhaseName,
             updatedAtMs: z.number(),
-            /** What its folders take on the disk. */
+            /** Disk space that its folders use. */
             bytes: z.number(),
-            /** Why they stay. Absent: they were removed, or would be. */
+            /** The reason they are kept. Absent: they were removed, or would be. */
             kept: z.optional(z.string()),
           }),
         ),

@@ -43,7 +43,7 @@ const threadOverrides = lazy(() => ({
   developerInstructions: z.optional(z.string()),
 }));
 
-/** Whether a running turn is interrupted first; without it, the request is rejected while a turn runs. */
+/** True if a running turn is interrupted first; without it, the request is rejected while a turn runs. */
 const interrupt = z.optional(z.boolean());
 
 /** The position of a client in a thread: the last event it has received, and of which log. */
@@ -71,7 +71,7 @@ const AttachResult = looseObject(() => ({
   ...usageFields,
 }));
 
-/** Whether the files of dropped turns are restored. With `preview` nothing changes; the answer lists what would. */
+/** Handling of the files of dropped turns. With `preview` nothing changes; the answer lists what would. */
 const filesOfRevert = {
   files: z.optional(z.enum(["keep", "restore"])),
   preview: z.optional(z.boolean()),

@@ -23,7 +23,7 @@ const TurnStartParams = looseObject(() => ({
   clientId,
 }));
 
-/** What is reviewed. */
+/** The subject of a review. */
 export const ReviewTarget = z.discriminatedUnion("type", [
   looseObject(() => ({ type: z.literal("uncommittedChanges") })),
   looseObject(() => ({ type: z.literal("baseBranch"), branch: z.string() })),

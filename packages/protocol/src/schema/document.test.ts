@@ -11,7 +11,7 @@ import { type JsonSchema, jsonSchemas, type SchemaDocument, type SchemaPart } fr
 
 const { flint, harness } = jsonSchemas();
 
-/** Whether a value fits: the keywords that our documents use, and an error for any other. */
+/** Reports whether a value fits: the keywords that our documents use, and an error for any other. */
 function fits(document: SchemaDocument, schema: SchemaPart, value: unknown): boolean {
   if (typeof schema === "boolean") return schema;
   return Object.entries(schema).every(([keyword, rule]) => {

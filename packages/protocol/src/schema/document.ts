@@ -137,7 +137,7 @@ export class DocumentWriter {
     return { ...document, $defs: Object.fromEntries([...this.#definitions].sort(byName)) };
   }
 
-  /** What may be sent; a field with a default may be left out by either side. */
+  /** Schema of a message as it may be sent: either side may leave out a field with a default. */
   #schema(type: z.ZodMiniType): JsonSchema {
     const {
       $schema: _draft,

@@ -59,7 +59,7 @@ export const ConfigOption = looseObject(() => ({
 }));
 export type ConfigOption = z.output<typeof ConfigOption>;
 
-/** Whether a selector can have a value. */
+/** Reports whether a selector can have a value. */
 export function isConfigValue({ type, options, min, max }: ConfigOption, value: string): boolean {
   if (type === "boolean") return value === "true" || value === "false";
   if (type === "select") return options.some(({ id }) => id === value);
@@ -76,7 +76,7 @@ export function configValueWords({ type, options, min, max }: ConfigOption): str
   return ["numbers", ...bounds].join(" ");
 }
 
-/** How agents name the option for their reasoning effort: by id or by category. */
+/** The id or category by which agents name the option for their reasoning effort. */
 const EFFORT_ID = "reasoning_effort";
 const EFFORT_CATEGORY = "thought_level";
 
@@ -90,12 +90,15 @@ export function effortValue(
   return selector === undefined || offered !== true ? undefined : { [selector.id]: effort };
 }
 
-/** Whether commands can be sandboxed on this machine, by which mechanism, and if not, how to change that. */
+/**
+ * State of sandboxing on this machine: whether commands can be sandboxed, by which mechanism, and if not, how
+ * to change that.
+ */
 export const SandboxState = looseObject(() => ({
   available: z.boolean(),
   mechanism: z.string(),
   detail: z.optional(z.string()),
-  /** What the mechanism cannot enforce or offer on this machine, as sentences that name the way out. */
+  /** Limitations of the mechanism on this machine, as sentences that name the way out. */
   limitations: z.optional(z.array(z.string())),
 }));
 export type SandboxState = z.output<typeof SandboxState>;
@@ -111,12 +114,15 @@ export const WorkspaceFile = looseObject(() => ({
   content: z.string(),
   /** The agents and programs that it steers; absent for Flint itself. */
   steers: z.optional(z.array(z.string())),
-  /** Why it would have no effect even if it were trusted. */
+  /** The reason it would have no effect even if it were trusted. */
   problem: z.optional(z.string()),
 }));
 export type WorkspaceFile = z.output<typeof WorkspaceFile>;
 
-/** Whether a file is none that can be trusted. Flint's own can be even if they are invalid; they have no effect then. */
+/**
+ * Reports whether a file cannot be trusted. Flint's own files can be trusted even if they are invalid; they
+ * have no effect then.
+ */
 export function cannotBeTrusted({ steers, problem }: WorkspaceFile): boolean {
   return steers !== undefined && problem !== undefined;
 }
@@ -124,7 +130,7 @@ export function cannotBeTrusted({ steers, problem }: WorkspaceFile): boolean {
 /** A feature of an agent that the user can turn on or off in the agent's own configuration. */
 export const AgentFeature = looseObject(() => ({
   name: z.string(),
-  /** How mature it is, in the agent's own words, such as `beta`. */
+  /** Its maturity in the agent's own words, such as `beta`. */
   stage: z.string(),
   displayName: z.optional(z.string()),
   description: z.optional(z.string()),
@@ -142,7 +148,7 @@ export const AgentSkill = looseObject(() => ({
   shortDescription: z.optional(z.string()),
   /** Its `SKILL.md`. */
   path: z.string(),
-  /** Where it comes from, in the agent's own words, such as `user` or `repo`. */
+  /** Its origin in the agent's own words, such as `user` or `repo`. */
   scope: z.string(),
   enabled: z.boolean(),
 }));

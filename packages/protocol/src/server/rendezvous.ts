@@ -9,7 +9,7 @@ export const RUN_FILES = {
   log: "run/server.log",
 } as const;
 
-/** What a running server records about itself in its state folder. */
+/** The record that a running server keeps about itself in its state folder. */
 export const RunningServer = z.object({
   pid: z.number(),
   version: z.string(),

@@ -2,24 +2,27 @@ import * as z from "zod/mini";
 import { Id } from "../wire/ids.ts";
 import { looseObject } from "../wire/loose-object.ts";
 
-/** How a file is restored: its content is written back, a deleted file is created again, a new one is deleted. */
+/**
+ * The way a file is restored: its content is written back, a deleted file is created again, or a new one is
+ * deleted.
+ */
 export const FileRestore = looseObject(() => ({
   /** Relative to the folder of the thread; absolute if it is outside of it. */
   path: z.string(),
   action: z.enum(["restore", "create", "delete"]),
   kind: z.enum(["file", "link", "folder"]),
-  /** What it replaces, if that is of another kind. */
+  /** The kind of entry that it replaces, if that differs. */
   kindBefore: z.optional(z.enum(["file", "link", "folder"])),
   status: z.enum(["planned", "done"]),
   /** Bytes before and after, for a file that exists then. */
   sizeBefore: z.optional(z.number()),
   sizeAfter: z.optional(z.number()),
-  /** What changes in it, as a unified diff. Only in a preview, and only for text that is not too large. */
+  /** The change as a unified diff. Only in a preview, and only for text that is not too large. */
   diff: z.optional(z.string()),
 }));
 export type FileRestore = z.output<typeof FileRestore>;
 
-/** Why a file is not restored although a dropped turn changed it. */
+/** The reason a file is not restored although a dropped turn changed it. */
 export const FileConflictReason = z.enum([
   "changedSince",
   "changedBetween",
@@ -38,7 +41,7 @@ export const FileConflict = looseObject(() => ({
 }));
 export type FileConflict = z.output<typeof FileConflict>;
 
-/** Why a file was not saved before a turn. */
+/** The reason a file was not saved before a turn. */
 export const NotSavedReason = z.enum([
   "ignored",
   "tooLarge",
@@ -51,7 +54,7 @@ export const NotSavedReason = z.enum([
 ]);
 export type NotSavedReason = z.output<typeof NotSavedReason>;
 
-/** What cannot be restored: a path, or everything that a turn changed. */
+/** Something that cannot be restored: a path, or everything that a turn changed. */
 export const NotSaved = looseObject(() => ({
   path: z.optional(z.string()),
   turnId: z.optional(Id),
@@ -60,7 +63,7 @@ export const NotSaved = looseObject(() => ({
 }));
 export type NotSaved = z.output<typeof NotSaved>;
 
-/** What a revert does to files. */
+/** The effect of a revert on files. */
 export const RestoredFiles = {
   files: z.array(FileRestore),
   conflicts: z.array(FileConflict),

@@ -1,21 +1,21 @@
 import * as z from "zod/mini";
 import { looseObject } from "../wire/loose-object.ts";
 
-/** How close an account is to a limit. With `reached`, requests are rejected until it resets. */
+/** Closeness of an account to a limit. With `reached`, requests are rejected until it resets. */
 export const UsageLimitStatus = z.enum(["ok", "warning", "reached"]);
 export type UsageLimitStatus = z.output<typeof UsageLimitStatus>;
 
-/** Where a limit was read: in a message of the agent, in the headers of a model API, or in the text of an error. */
+/** The source of a limit: a message of the agent, the headers of a model API, or the text of an error. */
 export const UsageLimitSource = z.enum(["frame", "header", "text"]);
 
 /** A usage limit of the account that an agent works with, as it was last reported. */
 export const UsageLimit = looseObject(() => ({
   agent: z.string(),
-  /** Whose limit it is, where an agent works with several providers. */
+  /** The account that it limits, where an agent works with several providers. */
   account: z.optional(z.string()),
   /** The model that it applies to; absent: all. */
   model: z.optional(z.string()),
-  /** What it counts over, such as "5 hours". */
+  /** The window that it counts over, such as "5 hours". */
   window: z.string(),
   windowMinutes: z.optional(z.number()),
   /** From 0 to 100. */

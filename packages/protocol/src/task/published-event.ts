@@ -23,8 +23,8 @@ export const PublishedEventType = z.enum([
 export type PublishedEventType = z.output<typeof PublishedEventType>;
 
 /**
- * Where a role stands; every event of a task has it. `active_turn_id` is null between turns, and `thread_id` only for an
- * agent that could not open a thread.
+ * The thread and turn of a role, in every event of a task. `active_turn_id` is null between turns, and
+ * `thread_id` only for an agent that could not open a thread.
  */
 export const ThreadContext = looseObject(() => ({
   thread_id: z.nullable(z.string()),
@@ -34,9 +34,9 @@ export const ThreadContext = looseObject(() => ({
   last_turn_event_at: z.string(),
   owner_role: z.enum(["executor", "reviewer"]),
   model: z.string(),
-  /** Who serves the model, such as `anthropic`. */
+  /** The provider that serves the model, such as `anthropic`. */
   provider: z.string(),
-  /** Whether the running turn got a message while it ran. */
+  /** True if the running turn got a message while it ran. */
   has_active_steer: z.boolean(),
   run_id: z.string(),
   /** Counts the turns of the run from 1. */

@@ -287,7 +287,7 @@ function onAnswered(state: TaskState, { answer }: TaskEventData<"task/answered">
   };
 }
 
-/** What the agent that asked gets as the answer, in a later turn, maybe days after the question. */
+/** The text that passes an answer to the agent that asked, in a later turn, maybe days after the question. */
 function answerNote(ask: TaskAsk | undefined, { message, response }: TaskAnswer): string | undefined {
   if (ask?.reason === "question")
     return `You asked:\n${ask.message}\nThe answer is:\n${message ?? "Decide yourself."}`;

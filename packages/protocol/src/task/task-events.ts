@@ -9,11 +9,11 @@ import { Contest, TrackedFinding, Verdict } from "./verdict.ts";
 const text = z.string().check(z.maxLength(4000));
 const commit = z.string().check(z.regex(/^[0-9a-f]{40,64}$/, "must be the id of a git object"));
 
-/** What a run does next. A run carries a task through several steps, on one worker and under one lease. */
+/** The next step of a run. A run carries a task through several steps, on one worker and under one lease. */
 export const Step = z.enum(["prepare", "execute", "check", "review", "merge"]);
 export type Step = z.output<typeof Step>;
 
-/** What a turn of a role used. */
+/** Usage of one turn of a role. */
 export const RunUsage = looseObject(() => ({
   tokens: z.optional(TokenUsage),
   cost: z.optional(Cost),
@@ -22,7 +22,7 @@ export const RunUsage = looseObject(() => ({
 }));
 export type RunUsage = z.output<typeof RunUsage>;
 
-/** Where the work of a role can be read: its thread, and the turn in it. */
+/** The thread and turn in which the work of a role can be read. */
 export const TurnReference = looseObject(() => ({
   threadId: Id,
   turnId: z.optional(Id),
@@ -40,7 +40,7 @@ export const CheckResult = looseObject(() => ({
 }));
 export type CheckResult = z.output<typeof CheckResult>;
 
-/** Why a task asks the user. */
+/** The reason a task asks the user. */
 export const AskReason = z.enum([
   "approval",
   "question",
@@ -58,7 +58,7 @@ export const AskReason = z.enum([
 ]);
 export type AskReason = z.output<typeof AskReason>;
 
-/** What a task asks the user. `request` is the approval or question of the agent, if it is one. */
+/** A request of a task to the user. `request` is the approval or question of the agent, if it is one. */
 export const TaskAsk = looseObject(() => ({
   id: Id,
   reason: AskReason,
@@ -77,7 +77,7 @@ export const TaskAnswer = looseObject(() => ({
 }));
 export type TaskAnswer = z.output<typeof TaskAnswer>;
 
-/** Why a task is suspended. */
+/** The reason a task is suspended. */
 export const SuspendReason = z.enum(["usageLimit", "backoff", "user"]);
 export type SuspendReason = z.output<typeof SuspendReason>;
 
@@ -100,7 +100,7 @@ export const TASK_EVENTS = {
       by: z.string(),
       waiting: z.boolean(),
       key: z.optional(z.string()),
-      /** Who added it, for workers on other machines. */
+      /** Signature of the machine that added it, for workers on other machines. */
       signature: z.optional(looseObject({ key: z.string(), value: z.string() })),
     }),
   ),
@@ -240,11 +240,11 @@ export const TASK_EVENTS = {
       steerId: Id,
       by: z.string(),
       content: text,
-      /** Whether a running turn got it; otherwise the next one does. */
+      /** True if a running turn got it; otherwise the next one does. */
       live: z.boolean(),
-      /** Whether a running turn was to get it. Absent: yes. */
+      /** True if it was meant for a running turn. Absent: yes. */
       requested: z.optional(z.boolean()),
-      /** Why no running turn got it. */
+      /** The reason no running turn got it. */
       error: z.optional(text),
       /** The turn that it was sent to. */
       turn: z.optional(TurnReference),
@@ -265,7 +265,7 @@ export type TaskEventBody = {
 /** An event in the log of a task: `version` counts from 1, `at` is in unix milliseconds. */
 export type TaskEvent = TaskEventBody & { readonly version: number; readonly at: number };
 
-/** Whether a name from a file or a peer is an event of a task. */
+/** Reports whether a name from a file or a peer is an event of a task. */
 export function isTaskEventType(name: string): name is TaskEventType {
   return Object.hasOwn(TASK_EVENTS, name);
 }

@@ -7,7 +7,7 @@ import { MergeMode } from "./task-spec.ts";
 import { currentRound, mergeModeOf, type TaskState } from "./task-state.ts";
 import { TrackedFinding } from "./verdict.ts";
 
-/** Where a task stands. */
+/** The phase of a task. */
 export const TaskPhaseName = z.enum([
   "waiting",
   "ready",
@@ -29,7 +29,7 @@ export const TaskRow = looseObject(() => ({
   title: z.string(),
   cwd: z.string(),
   phase: TaskPhaseName,
-  /** What it does, if it runs. */
+  /** The step that it runs, if it runs. */
   step: z.optional(Step),
   attempt: z.int(),
   round: z.int(),
@@ -54,7 +54,7 @@ export const TaskRow = looseObject(() => ({
   usage: looseObject({ tokens: TokenUsage, cost: z.optional(Cost), seconds: z.number() }),
   /** The result that an approval is bound to. */
   result: z.optional(looseObject({ commit: z.nullable(z.string()), tree: z.nullable(z.string()) })),
-  /** Where the result is, once it is merged. */
+  /** The place of the result, once it is merged. */
   merged: z.optional(
     looseObject({ ref: z.string(), commit: z.nullable(z.string()), note: z.optional(z.string()) }),
   ),
@@ -123,7 +123,7 @@ export const WorkerRow = looseObject(() => ({
   /** The number of tasks that it runs at most, and how many it runs now. */
   concurrency: z.int(),
   load: z.int(),
-  /** Whether it takes no more tasks and is about to exit. */
+  /** True if it takes no more tasks and is about to exit. */
   draining: z.boolean(),
 }));
 export type WorkerRow = z.output<typeof WorkerRow>;

@@ -23,7 +23,7 @@ export const Check = looseObject(() => ({
 }));
 export type Check = z.output<typeof Check>;
 
-/** Who works in a role: an agent or a model of it (the configured one if absent), and instructions in addition to the prompt. */
+/** The agent or model of a role (the configured one if absent), and instructions in addition to the prompt. */
 export const Role = looseObject(() => ({
   model: z.optional(shortText),
   instructions: z.optional(z.string().check(z.maxLength(16_000))),
@@ -31,17 +31,20 @@ export const Role = looseObject(() => ({
 }));
 export type Role = z.output<typeof Role>;
 
-/** What a task may use over all its attempts. At least one limit always applies, because `seconds` has a default. */
+/** Limits of a task over all its attempts. At least one limit always applies, because `seconds` has a default. */
 export const TaskBudget = looseObject(() => ({
   costUsd: z.optional(z.number().check(z.positive("must be more than 0"))),
   tokens: z.optional(z.int().check(z.minimum(1))),
   seconds: z.int().check(z.minimum(1), z.maximum(7 * 86_400)),
-  /** Whether cost and tokens have to hold, as for a thread; absent: as the server is configured. */
+  /** Enforcement of cost and tokens, as for a thread; absent: as the server is configured. */
   enforcement: z.optional(BudgetEnforcement),
 }));
 export type TaskBudget = z.output<typeof TaskBudget>;
 
-/** What happens to the result: nothing, a branch, or a merge into the base branch. `pr` uses the user's own gh or glab. */
+/**
+ * The use of the result: none, a branch, or a merge into the base branch. `pr` uses the user's own gh or
+ * glab.
+ */
 export const MergeMode = z.enum(["none", "branch", "squash", "rebase", "merge", "pr"]);
 export type MergeMode = z.output<typeof MergeMode>;
 
@@ -100,7 +103,9 @@ export const TaskRemote = looseObject(() => ({
 }));
 export type TaskRemote = z.output<typeof TaskRemote>;
 
-/** What is wanted, by whom it is done and judged, and within which bounds. Complete: defaults are filled in. */
+/**
+ * The goal of a task, the roles that work on and judge it, and its bounds. Complete: defaults are filled in.
+ */
 export const TaskSpec = looseObject(() => ({
   title: shortText,
   prompt: z.string().check(z.minLength(1), z.maxLength(64_000)),
@@ -122,7 +127,7 @@ export const TaskSpec = looseObject(() => ({
   budget: TaskBudget,
   limits: LimitPolicy,
   merge: MergeMode,
-  /** Who has the last word on the result. */
+  /** The party with the final say on the result. */
   approvedBy: z.enum(["user", "reviewer"]),
   /**
    * `sandbox`: commands that stay in the sandbox are allowed, as are edits; what else the rules do not allow is asked.

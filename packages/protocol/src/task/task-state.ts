@@ -3,7 +3,7 @@ import type { CheckResult, Step, TaskAnswer, TaskAsk, TaskEventData, TurnReferen
 import type { MergeMode, TaskSpec } from "./task-spec.ts";
 import type { TrackedFinding, Verdict } from "./verdict.ts";
 
-/** Where a task stands. `asking` and `approving` wait for the user, `suspended` for a time. */
+/** The phase of a task. `asking` and `approving` wait for the user, `suspended` for a time. */
 export type TaskPhase =
   | "waiting"
   | "ready"
@@ -29,7 +29,7 @@ export interface RoundState {
   readonly executor: number;
   /** The idempotency key of the executor's turn. */
   readonly clientId: string;
-  /** How many of the task's instructions the turn got; later ones are for the next turn. */
+  /** Number of the task's instructions that the turn got; later ones are for the next turn. */
   readonly instructionsRead?: number | undefined;
   readonly turn?: TurnReference | undefined;
   readonly commit?: string | null | undefined;
@@ -39,7 +39,7 @@ export interface RoundState {
   readonly reviews: readonly RoundReview[];
 }
 
-/** What remains of an attempt after the next one has started. */
+/** The summary of an attempt that is kept after the next one has started. */
 export interface AttemptSummary {
   readonly attempt: number;
   readonly rounds: readonly RoundState[];
@@ -54,7 +54,7 @@ export interface TaskRun {
   readonly leaseId: string;
 }
 
-/** What a task has used over all its attempts. */
+/** Usage of a task over all its attempts. */
 export interface TaskUsage {
   readonly tokens: TokenUsage;
   readonly cost: Cost | undefined;
@@ -62,7 +62,7 @@ export interface TaskUsage {
   readonly turns: number;
 }
 
-/** What the turns of a task have shown of an account they worked with: times in unix milliseconds. */
+/** Observations that the turns of a task made of an account: times in unix milliseconds. */
 export interface AccountMark {
   /** When the last turn of the current run began. */
   readonly startedAt?: number | undefined;
@@ -75,7 +75,7 @@ export interface AccountMark {
   readonly triedAt?: number | undefined;
 }
 
-/** What a task has shown of accounts, by their names. */
+/** Observations that a task made of accounts, by account name. */
 export type AccountMarks = Readonly<Record<string, AccountMark>>;
 
 /** The state of a task after its events. */
@@ -90,7 +90,7 @@ export interface TaskState {
   readonly addedAt: number;
   readonly updatedAt: number;
   readonly phase: TaskPhase;
-  /** What a run does next. */
+  /** The next step of the run. */
   readonly step: Step;
   readonly fence: number;
   readonly run: TaskRun | undefined;
@@ -103,7 +103,7 @@ export interface TaskState {
   readonly rounds: readonly RoundState[];
   readonly earlierAttempts: readonly AttemptSummary[];
   readonly findings: readonly TrackedFinding[];
-  /** Which of the executors and reviewers works. */
+  /** Index of the executor or reviewer that works. */
   readonly executor: number;
   readonly reviewer: number;
   readonly executorThread: TurnReference | undefined;
@@ -119,7 +119,7 @@ export interface TaskState {
   readonly lostRuns: number;
   /** Failures in a row that were followed by a pause. */
   readonly backoffs: number;
-  /** How often a usage limit was met since a turn last completed. */
+  /** Number of times that a usage limit was met since a turn last completed. */
   readonly limitsInRow: number;
   readonly accounts: AccountMarks;
   readonly conflicts: number;
@@ -137,7 +137,7 @@ export interface TaskState {
 /** The name of the worker of a server that runs its tasks itself. */
 export const LOCAL_WORKER = "local";
 
-/** Whether nothing more happens unless the task is retried. */
+/** Reports whether nothing more happens unless the task is retried. */
 export function isEnded({ phase }: Pick<TaskState, "phase">): boolean {
   return phase === "done" || phase === "failed" || phase === "cancelled";
 }

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { looseObject } from "../wire/loose-object.ts";
 
-/** How much a finding matters. Only `blocker` and `major` keep a round from being approved. */
+/** The severity of a finding. Only `blocker` and `major` keep a round from being approved. */
 export const Severity = z.enum(["blocker", "major", "minor", "preexisting"]);
 export type Severity = z.output<typeof Severity>;
 
@@ -19,7 +19,7 @@ export const Finding = looseObject(() => ({
 }));
 export type Finding = z.output<typeof Finding>;
 
-/** What a reviewer says of a finding of an earlier round. */
+/** A reviewer's verdict on a finding of an earlier round. */
 export const EarlierFinding = looseObject(() => ({
   id: z.string(),
   state: z.enum(["resolved", "open", "withdrawn"]),
@@ -40,7 +40,7 @@ export type Verdict = z.output<typeof Verdict>;
 export const Contest = looseObject(() => ({ id: z.string(), why: line }));
 export type Contest = z.output<typeof Contest>;
 
-/** What an executor says at the end of a round that had findings to work on. */
+/** An executor's report at the end of a round that had findings to work on. */
 export const ExecutorReport = looseObject(() => ({
   summary: z.string().check(z.maxLength(4000)),
   contested: z.array(Contest).check(z.maxLength(30)),
@@ -54,9 +54,9 @@ export const TrackedFinding = looseObject(() => ({
   round: z.int(),
   source: z.enum(["reviewer", "check", "user", "merge"]),
   state: z.enum(["open", "resolved", "withdrawn", "contested"]),
-  /** How often the executor objected to it. */
+  /** Number of times that the executor objected to it. */
   contests: z.int(),
-  /** Whether it keeps the round from being approved. */
+  /** True if it keeps the round from being approved. */
   blocking: z.boolean(),
   /** The reviewers that hold it, by position, if several judge a round. Absent: any reviewer can settle it. */
   reviewers: z.optional(z.array(z.int())),

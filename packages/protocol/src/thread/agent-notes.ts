@@ -47,7 +47,7 @@ export function describeGoal({ objective, status, reason, pursuit }: Goal): stri
   return `Goal (${status}${turns}): ${objective}${reason === undefined ? "" : `. ${reason}`}`;
 }
 
-/** How the agent of a pursued goal shows that it is reached. */
+/** Instructs the agent of a pursued goal how to show that it is reached. */
 export function goalInstruction({ pursuit }: Goal): string {
   return pursuit?.check === undefined
     ? 'When it is reached, end your answer with the line "GOAL REACHED". If you cannot go on without the user, end it with "GOAL BLOCKED: " and the reason.'

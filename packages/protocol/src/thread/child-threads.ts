@@ -2,7 +2,7 @@ import type { EventData } from "../events.ts";
 import { type Item, isKnownItem, type ThreadItem } from "../items.ts";
 import type { ChildThread } from "./thread.ts";
 
-/** How many child threads a thread remembers; their items stay in its turns. */
+/** Maximum number of child threads that a thread remembers; their items stay in its turns. */
 const MAX_CHILDREN = 200;
 const MAX_PREVIEW = 100;
 

@@ -43,7 +43,7 @@ export const QueuedInput = looseObject(() => ({
   input: z.array(UserInput),
   createdAtMs: z.number(),
   clientId: z.optional(z.string()),
-  /** What the client that sent it calls itself. */
+  /** The name of the client that sent it, as it gave it. */
   client: z.optional(z.string()),
 }));
 export type QueuedInput = z.output<typeof QueuedInput>;

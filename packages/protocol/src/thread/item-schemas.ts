@@ -37,7 +37,7 @@ export function priorityOf(given: unknown): Pick<PlanEntry, "priority"> {
   return parsed.success ? { priority: parsed.data } : {};
 }
 
-/** What a part of a command does, as far as its words show; `path` as it is written in the command. */
+/** The effect of a part of a command, as far as its words show; `path` as it is written in the command. */
 export const CommandAction = z.discriminatedUnion("type", [
   looseObject(() => ({ type: z.literal("read"), command: z.string(), name: z.string(), path: z.string() })),
   looseObject(() => ({ type: z.literal("listFiles"), command: z.string(), path: z.optional(z.string()) })),
@@ -50,7 +50,10 @@ export const CommandAction = z.discriminatedUnion("type", [
 
 export type CommandAction = z.output<typeof CommandAction>;
 
-/** Why an action was allowed: by a rule of the policy file, a grant of the user, a setting, or an answer to a request. */
+/**
+ * The reason an action was allowed: by a rule of the policy file, a grant of the user, a setting, or an
+ * answer to a request.
+ */
 export const Allowance = looseObject(() => ({
   by: z.enum(["policyFile", "grant", "setting", "client"]),
   /** Names the rule, the grant or the setting, as a sentence. */
@@ -70,7 +73,7 @@ export const UserMessage = looseObject(() => ({
   type: z.literal("userMessage"),
   ...common,
   clientId: z.optional(z.string()),
-  /** What the client that sent it calls itself. */
+  /** The name of the client that sent it, as it gave it. */
   client: z.optional(z.string()),
   content: z.array(UserInput),
 }));
@@ -111,7 +114,7 @@ export const CommandExecution = looseObject(() => ({
   cwd: z.string(),
   source: z.optional(z.enum(["agent", "userShell"])),
   status: WorkStatus,
-  /** What it does, in the order of its parts. Absent: that is not certain. */
+  /** The effects of its parts, in order. Absent if they are not certain. */
   commandActions: z.optional(z.array(CommandAction)),
   exitCode: z.optional(z.number()),
   aggregatedOutput: z.optional(z.string()),
@@ -122,12 +125,12 @@ export const CommandExecution = looseObject(() => ({
     z.array(
       looseObject({
         ...{ host: z.string(), port: z.number(), allowed: z.boolean() },
-        /** Why it was refused or could not be reached. */
+        /** The reason it was refused or could not be reached. */
         reason: z.optional(z.string()),
       }),
     ),
   ),
-  /** What the sandbox kept it from, as sentences, unless its output says so. */
+  /** Sentences on what the sandbox denied it, unless its output says so. */
   denials: z.optional(z.array(z.string())),
 }));
 

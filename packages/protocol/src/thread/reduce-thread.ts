@@ -188,7 +188,7 @@ function without(state: ThreadState, itemId: string): readonly string[] {
   return state.openItemIds.filter((other) => other !== itemId);
 }
 
-/** How many approvals without an answer, and how many unused grants for one time, are remembered. */
+/** Maximum number of remembered approvals without an answer, and of unused grants for one time. */
 const MAX_LAPSED = 8;
 const MAX_ONCE = 8;
 

@@ -67,7 +67,7 @@ function isTaskList(item: ThreadItem): boolean {
   return item.type === "plan" && "entries" in item && item.entries !== undefined;
 }
 
-/** What a plan with these entries contains. */
+/** Returns the content of a plan with these entries. */
 export function planOf(entries: readonly PlanEntry[]): Required<Pick<Item<"plan">, "text" | "entries">> {
   const text = entries.map(({ step }, index) => `${index + 1}. ${step}`).join("\n");
   return { text, entries: [...entries] };

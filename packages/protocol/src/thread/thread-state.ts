@@ -26,7 +26,7 @@ export interface ThreadState {
   readonly usageTurnId: string | undefined;
   readonly modelContextWindow: number | undefined;
   readonly cost: Cost | undefined;
-  /** What was allowed for the thread, and what was allowed once and not used yet. */
+  /** Grants for the thread, and grants for one time that are not used yet. */
   readonly grants: readonly Grant[];
   /** The latest approvals that ended without an answer; an answer may still come. */
   readonly lapsedApprovals: readonly Approval[];
@@ -35,7 +35,7 @@ export interface ThreadState {
   readonly workedMs: number;
   /** The agents' own session ids, by agent. */
   readonly nativeIds: Readonly<Record<string, string>>;
-  /** What those sessions have cost by the agents' own count, where it is known, by agent. */
+  /** Costs of those sessions as the agents count them, by agent, where known. */
   readonly nativeCosts: Readonly<Record<string, Cost>>;
   /** The last turn of each agent, by agent; the agent does not know what came after it. */
   readonly lastTurns: Readonly<Record<string, string>>;

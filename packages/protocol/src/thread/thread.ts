@@ -13,7 +13,7 @@ import { Cost } from "./usage.ts";
 export const AgentCommand = looseObject(() => ({
   name: z.string(),
   description: z.optional(z.string()),
-  /** What to write after it. */
+  /** A hint at the arguments to write after it. */
   hint: z.optional(z.string()),
 }));
 export type AgentCommand = z.output<typeof AgentCommand>;
@@ -28,7 +28,7 @@ export const BackgroundCommand = looseObject(() => ({
 }));
 export type BackgroundCommand = z.output<typeof BackgroundCommand>;
 
-/** Why a turn failed, by name. Free text is allowed; these are the names Flint itself uses. */
+/** The reason a turn failed, by name. Free text is allowed; these are the names Flint itself uses. */
 export const TURN_ERROR_INFO = [
   "ContextWindowExceeded",
   "UsageLimitExceeded",
@@ -49,7 +49,7 @@ export const TURN_ERROR_INFO = [
 ] as const;
 export type TurnErrorInfo = (typeof TURN_ERROR_INFO)[number];
 
-/** Why a turn failed. */
+/** The reason a turn failed. */
 export const TurnError = looseObject(() => ({
   message: z.string(),
   errorInfo: z.optional(z.string()),
@@ -68,7 +68,7 @@ export type TurnStatus = z.output<typeof TurnStatus>;
 export const TurnKind = z.enum(["prompt", "review", "compact", "shell", "injected"]);
 export type TurnKind = z.output<typeof TurnKind>;
 
-/** Where a turn ends in the agent's own session, by the agent's own ids: a fork of the session can start there. */
+/** The end of a turn in the agent's own session, by the agent's own ids: a fork of the session can start there. */
 export const NativeEnd = looseObject(() => ({
   agent: z.string(),
   sessionId: z.string(),
@@ -90,10 +90,10 @@ export const Turn = looseObject(() => ({
   startedAtMs: z.optional(z.number()),
   completedAtMs: z.optional(z.number()),
   durationMs: z.optional(z.number()),
-  /** How much of it was waiting for the user. */
+  /** The part of it that was spent waiting for the user. */
   waitedMs: z.optional(z.number()),
   nativeEnd: z.optional(NativeEnd),
-  /** What was not allowed in it. */
+  /** Actions that were declined in it. */
   declined: z.optional(z.array(DeclinedAction)),
 }));
 export type Turn = z.output<typeof Turn>;
@@ -102,7 +102,7 @@ export type Turn = z.output<typeof Turn>;
 export const ConfigValues = z.record(z.string(), z.string());
 export type ConfigValues = z.output<typeof ConfigValues>;
 
-/** How much of its reasoning the model summarizes. */
+/** Level of detail at which the model summarizes its reasoning. */
 export const ReasoningSummary = z.enum(["auto", "concise", "detailed", "none"]);
 export type ReasoningSummary = z.output<typeof ReasoningSummary>;
 
@@ -116,7 +116,7 @@ export const ThreadTask = looseObject({
 });
 export type ThreadTask = z.output<typeof ThreadTask>;
 
-/** What the programs of a task have in their environment. */
+/** Returns the environment variables that the programs of a task get. */
 export function taskVariables(task: ThreadTask | undefined): Readonly<Record<string, string>> {
   return task === undefined ? {} : { FLINT_TASK_ID: task.taskId, FLINT_PORT_BASE: String(task.portBase) };
 }
@@ -124,7 +124,7 @@ export function taskVariables(task: ThreadTask | undefined): Readonly<Record<str
 /** The settings of a thread, which apply until they are changed. */
 export const ThreadSettings = looseObject(() => ({
   model: z.string(),
-  /** Who serves the model, such as `anthropic`. Absent: the agent. Follows from the model. */
+  /** The provider of the model, such as `anthropic`. Absent: the agent. Follows from the model. */
   modelProvider: z.optional(z.string()),
   cwd: z.string(),
   approvalPolicy: ApprovalPolicy,
@@ -133,9 +133,9 @@ export const ThreadSettings = looseObject(() => ({
   network: z.optional(NetworkSetting),
   /** Whether commits of sandboxed agents are added to the repository. Absent: the user is asked. */
   git: z.optional(GitMode),
-  /** Whether files in the workspace are changed without approval. */
+  /** True if files in the workspace are changed without approval. */
   acceptEdits: z.optional(z.boolean()),
-  /** Whether commands that stay in the sandbox run without approval; not if everything is asked about. */
+  /** True if commands that stay in the sandbox run without approval, unless everything is asked about. */
   acceptCommands: z.optional(z.boolean()),
   /** The task that the thread works on; its commands get the variables of the task. */
   task: z.optional(ThreadTask),
@@ -169,7 +169,7 @@ export const ChildThread = looseObject({
   createdAt: z.number(),
   updatedAt: z.number(),
   status: z.enum(["inProgress", "completed", "failed", "declined"]),
-  /** Whether its turn was dropped from the conversation. */
+  /** True if its turn was dropped from the conversation. */
   reverted: z.optional(z.boolean()),
 });
 export type ChildThread = z.output<typeof ChildThread>;
@@ -187,7 +187,7 @@ export const Thread = looseObject(() => ({
   archived: z.boolean(),
   ephemeral: z.boolean(),
   status: ThreadStatus,
-  /** Whether the latest turn failed. */
+  /** True if the latest turn failed. */
   lastTurnFailed: z.optional(z.boolean()),
   /** The usage limit of the account that the latest turn failed at. */
   usageLimit: z.optional(UsageLimit),
@@ -230,14 +230,14 @@ export const GoalStatus = z.enum([
 ]);
 export type GoalStatus = z.output<typeof GoalStatus>;
 
-/** How a goal is pursued: turns follow each other until it is reached or a limit is. */
+/** Progress of the turns that follow each other until the goal or a limit is reached. */
 export const GoalPursuit = looseObject(() => ({
-  /** How many turns follow at most, and how many have. */
+  /** Maximum number of turns that follow, and the number so far. */
   maxTurns: z.number(),
   turns: z.number(),
   maxSeconds: z.optional(z.number()),
   maxCostUsd: z.optional(z.number()),
-  /** What the thread had cost before. */
+  /** Cost of the thread before the pursuit. */
   costBefore: z.number(),
   /** The command that succeeds once the goal is reached. Without it, the agent says when it is. */
   check: z.optional(z.string()),
@@ -248,7 +248,7 @@ export type GoalPursuit = z.output<typeof GoalPursuit>;
 export const Goal = looseObject(() => ({
   objective: z.string(),
   status: GoalStatus,
-  /** Why it has this status, where Flint has set it. */
+  /** The reason for this status, if Flint set it. */
   reason: z.optional(z.string()),
   pursuit: z.optional(GoalPursuit),
   tokenBudget: z.optional(z.number()),

@@ -6,7 +6,7 @@ export const ID_PATTERN = /^[A-Za-z0-9_-]{1,64}$/;
 /** The id of a thread, turn, item, approval, question or queued input. */
 export const Id = z.string().check(z.regex(ID_PATTERN, "must be 1 to 64 letters, digits, '_' or '-'"));
 
-/** Whether a string from a file name or a peer may be used as an id. */
+/** Reports whether a string from a file name or a peer may be used as an id. */
 export function isId(text: string): boolean {
   return ID_PATTERN.test(text);
 }

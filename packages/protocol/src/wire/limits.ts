@@ -30,7 +30,7 @@ export const LIMITS = {
   page: 200,
   /** Threads on one page. */
   threads: 10_000,
-  /** How old, or how large, streamed text may be before it is logged. */
+  /** Age and size at which streamed text is logged at the latest. */
   deltaMilliseconds: 100,
   deltaBytes: 64 * 1024,
   /** Clients that one listener serves at a time. When it is full, a client that has not sent `initialize` is disconnected. */
@@ -39,12 +39,12 @@ export const LIMITS = {
   sockets: 1024,
   /** The head of an HTTP request. */
   httpHead: 16 * 1024,
-  /** How long a socket may take to become a connection: the head of a request, or the first line on the rendezvous socket. */
+  /** Time for a socket to become a connection: for the head of a request, or the first rendezvous line. */
   handshakeMilliseconds: 10_000,
-  /** How long a connection may take to send `initialize`. */
+  /** Time within which a connection must send `initialize`. */
   initializeMilliseconds: 30_000,
-  /** How long a client with pending messages may read nothing before it is disconnected; it can attach again. */
+  /** Time without reading after which a client with pending messages is disconnected; it can reattach. */
   stalledMilliseconds: 30_000,
-  /** How often a WebSocket client is pinged; it has the same time to answer. */
+  /** Interval at which a WebSocket client is pinged; it has the same time to answer. */
   pingMilliseconds: 30_000,
 } as const;

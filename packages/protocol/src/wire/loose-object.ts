@@ -59,7 +59,7 @@ export function lazy<Value>(make: () => Value): () => Value {
   };
 }
 
-/** Whether a value is an object and not an array. */
+/** Reports whether a value is an object and not an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -7,7 +7,7 @@ export interface RequestRow {
   readonly doc: string;
   readonly params: z.ZodMiniType;
   readonly result: z.ZodMiniType;
-  /** Whether a client has to ask for experimental methods to use it. */
+  /** True if a client has to ask for experimental methods to use it. */
   readonly experimental?: boolean;
 }
 
@@ -50,7 +50,7 @@ export function notification<Params extends z.ZodMiniType>(doc: string, makePara
 /** Everything that is defined for one wire: its requests, notifications and error codes. */
 export interface Vocabulary {
   readonly name: string;
-  /** Whether every message carries `"jsonrpc": "2.0"`. Both forms are always accepted. */
+  /** True if every message carries `"jsonrpc": "2.0"`. Both forms are always accepted. */
   readonly header: boolean;
   readonly requests: Readonly<Record<string, RequestRow>>;
   readonly notifications: Readonly<Record<string, NotificationRow>>;
