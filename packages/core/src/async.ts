@@ -5,7 +5,7 @@ export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
   #pending = 0;
 
-  /** Whether a function is running or waiting. */
+  /** Reports whether a function is running or waiting. */
   get busy(): boolean {
     return this.#pending > 0;
   }

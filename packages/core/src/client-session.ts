@@ -68,7 +68,7 @@ export class ClientSession implements CallingClient {
   readonly #services: Services;
   readonly #subscriber: Subscriber;
   readonly #subscriptions = new Map<string, { thread: LiveThread; subscription: Subscription }>();
-  /** What this client provides, by thread. */
+  /** The hosts that this client provides, by thread. */
   readonly #hosts = new Map<string, ClientHost>();
   /** Sends the events of tasks, and drops them while the client cannot take more: `task/list` has the same information. */
   readonly #taskSubscriber: Listener = {
@@ -144,12 +144,12 @@ export class ClientSession implements CallingClient {
     }
   }
 
-  /** Whether this client is subscribed to a thread. */
+  /** Reports whether this client is subscribed to a thread. */
   isSubscribed(threadId: string): boolean {
     return this.#subscriptions.get(threadId)?.subscription.isClosed === false;
   }
 
-  /** Whether this client is the only subscriber of a thread. */
+  /** Reports whether this client is the only subscriber of a thread. */
   isOnlySubscriber(threadId: string): boolean {
     const subscribed = this.#subscriptions.get(threadId);
     return subscribed !== undefined && subscribed.thread.log.subscriberCount <= 1;

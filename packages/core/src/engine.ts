@@ -21,7 +21,7 @@ export class Engine {
     this.#services.publishTaskEvent(event);
   }
 
-  /** Whether a turn or an agent's background work is running in any thread. */
+  /** Reports whether a turn or an agent's background work is running in any thread. */
   get isWorking(): boolean {
     return this.#services.registry.isWorking || this.#services.options.tasks?.isWorking === true;
   }

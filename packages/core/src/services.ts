@@ -43,19 +43,24 @@ export interface EngineOptions extends SettingsOptions {
   /** The MCP servers that the user configured for all threads. */
   readonly mcpServers: readonly McpServerConfig[];
   readonly approvalTimeoutMs: number;
-  /** How long an agent may report nothing while its model is expected to speak. */
+  /** Time for which an agent may report nothing while its model is expected to respond. */
   readonly silenceTimeoutMs?: number | undefined;
   readonly idleTimeoutMs: number;
   readonly backgroundTimeoutMs: number;
   /** Strings to keep out of logs and of everything that is sent, such as the keys of model providers. */
   readonly secrets?: readonly string[] | undefined;
-  /** What the client of the first thread should know about this server, such as why it is not the one that runs already. */
+  /**
+   * A notice about this server for the client of the first thread, such as why it is not the one that runs
+   * already.
+   */
   readonly notice?: string | undefined;
-  /** What a completed turn survives, as text for `config/read`. */
+  /** The durability of a completed turn, as text for `config/read`. */
   readonly durability: string;
   /** Called after all threads were closed. */
   onClose?(): Promise<void>;
-  /** What distinguishes a folder from another one at the same path; undefined if there is none. */
+  /**
+   * Returns what identifies a folder among all that were ever at the same path; undefined if there is none.
+   */
   folderIdentity?(path: string): string | undefined;
 }
 
@@ -102,7 +107,7 @@ export class Services {
     return message === undefined ? [] : [{ type: "warning", data: { threadId, message, reason: "server" } }];
   }
 
-  /** Whether the server has begun to stop. */
+  /** Reports whether the server has begun to stop. */
   get isClosing(): boolean {
     return this.#closing !== undefined;
   }

@@ -1,8 +1,8 @@
-/** How agents word that a usage limit is reached; used only where they have no name for it. */
+/** Wordings that agents use for a usage limit; used only where they have no name for it. */
 const LIMIT_REACHED =
   /(?:usage|rate|session|weekly) limit (?:is )?(?:reached|exceeded)|hit your (?:\w+ )?limit/i;
 
-/** Whether a text says that a usage limit is reached. */
+/** Reports whether a text says that a usage limit is reached. */
 export function mentionsUsageLimit(text: string): boolean {
   return LIMIT_REACHED.test(text);
 }
@@ -63,7 +63,7 @@ function atClockTime(named: readonly (string | undefined)[], now: number): numbe
   return next(0) > now ? next(0) : next(1);
 }
 
-/** How far the clocks of a zone are ahead of UTC at a moment, in milliseconds; undefined for a zone that does not exist. */
+/** Returns the offset of a zone from UTC at a moment, in milliseconds; undefined for a zone that does not exist. */
 function offsetOf(zone: string | undefined): ((at: number) => number) | undefined {
   if (zone === undefined) return (at) => -new Date(at).getTimezoneOffset() * 60_000;
   // Expected: a name that is no zone.

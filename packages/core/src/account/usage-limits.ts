@@ -6,11 +6,11 @@ import { mentionsUsageLimit, resetInText } from "./reset-text.ts";
 const LATEST_RESET_MS = 400 * 86_400_000;
 const PASSED_RESET_MS = 300_000;
 
-/** How long a limit without a reset time is believed; one that needs the user lasts longer. */
+/** Lifetime of a limit without a reset time; one that needs the user lasts longer. */
 const UNDATED_MS = 3_600_000;
 const NEEDS_USER_MS = 86_400_000;
 
-/** How often the same report is stored again, so that it stays believed. */
+/** Interval at which the same report is stored again, so that it stays current. */
 const RENEW_MS = 60_000;
 
 const MAX_LIMITS = 200;
@@ -47,7 +47,7 @@ export class UsageLimits {
     return isChange ? limits.filter((limit) => limit.agent === agent && isCurrent(limit, now)) : undefined;
   }
 
-  /** What is known now, by agent. A limit that has reset since is left out. */
+  /** The known limits, by agent. A limit that has reset since is left out. */
   known(agent?: string): readonly UsageLimit[] {
     const limits = this.#current(this.#clock.now());
     const requested = agent === undefined ? limits : limits.filter((limit) => limit.agent === agent);

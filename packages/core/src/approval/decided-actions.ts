@@ -16,7 +16,7 @@ const ANSWERS = {
   always: "The user allowed it always.",
 } as const;
 
-/** What was decided about the actions of each running turn, and why. */
+/** The decisions on the actions of each running turn, with their reasons. */
 export class DecidedActions {
   readonly #declined = new Map<string, DeclinedAction[]>();
   /** By turn, then by item. */
@@ -48,7 +48,9 @@ export class DecidedActions {
     else this.noteDeclined(turnId, action, decision.message ?? "The user declined it.", by);
   }
 
-  /** What allowed the action of an item; undefined if nothing was decided about it, or it was declined. */
+  /**
+   * Returns the allowance of an item's action; undefined if nothing was decided about it, or it was declined.
+   */
   allowanceOf(turnId: string, itemId: string): Allowance | undefined {
     return this.#allowed.get(turnId)?.get(itemId);
   }

@@ -17,7 +17,7 @@ const edit = (...paths: string[]): Action => ({
   changes: paths.map((path) => ({ path, kind: "modify", diff: "" })),
 });
 
-/** What an answer for the thread to this action grants. */
+/** Returns the grants of an answer for the thread to this action. */
 function granted(action: Action, more: Partial<Grant> = {}): Grant[] {
   const approval = { id: "a", turnId: "t", action, project: "/repo", agent: "flint" };
   const asked = { ...approval, requestedAtMs: 0, expiresAtMs: 0 };

@@ -19,14 +19,16 @@ import {
 import { prefixOf } from "./prefixes.ts";
 import { isWorkspaceEdit } from "./sandbox-bounds.ts";
 
-/** Where an action comes from: the folder of its thread, and the agent. Rules apply to real paths, not to names. */
+/** The origin of an action: the folder of its thread, and the agent. Rules apply to real paths, not to names. */
 export interface Actor {
   /** A real path. */
   readonly project: string;
   readonly agent: string;
   /** Resolves the links of a path. */
   realPath(path: string): string;
-  /** What distinguishes a folder from another one at the same path; undefined if there is none. */
+  /**
+   * Returns what identifies a folder among all that were ever at the same path; undefined if there is none.
+   */
   folderIdentity?: ((path: string) => string | undefined) | undefined;
 }
 
@@ -65,7 +67,10 @@ export function coveringGrants(
   return covering.length === found.length ? [...new Set(covering)] : undefined;
 }
 
-/** Whether commits change protected files or lose others: who allowed commits before was not shown these. */
+/**
+ * Reports whether commits change protected files or lose others, which an earlier approval of commits does
+ * not cover.
+ */
 export function isAskedEachTime(action: Action): boolean {
   if (action.kind !== "tool" || action.needs?.git !== true) return false;
   const { protectedPaths, refs } = Object(action.arguments);
@@ -130,14 +135,20 @@ class Coverage {
     }
   }
 
-  /** Whether the folders of a grant are still those that the user was asked about, and neither replaced nor links. */
+  /**
+   * Reports whether the folders of a grant are still those that the user was asked about, neither replaced
+   * nor turned into links.
+   */
   #isUnmoved({ identities = {} }: Permission): boolean {
     const { folderIdentity } = this.#actor;
     if (folderIdentity === undefined) return true;
     return Object.entries(identities).every(([path, identity]) => folderIdentity(path) === identity);
   }
 
-  /** Whether the subject is what the grant names, or is needed by a running command that the grant names. */
+  /**
+   * Reports whether the subject is what the grant names, or is needed by a running command that the grant
+   * names.
+   */
   #isSame({ tool, match }: Grant, subject: RuleSubject): boolean {
     const action = this.#action;
     const isRunning = action.kind === "command" && action.running === true;
@@ -189,7 +200,7 @@ function isInProjectFolder(cwd: string, { project, realPath }: Actor): boolean {
   return realPath(cwd) === project;
 }
 
-/** What may be accepted in place of exactly this action, for this agent. */
+/** Returns the rules that may be accepted in place of exactly this action, for this agent. */
 export function suggestionsFor(action: Action, actor: Actor, now: number): RuleSuggestion[] {
   const { project, agent } = actor;
   const suggest = (subject: RuleSubject, scopes: RuleSuggestion["scopes"], isForAll = false) => ({

@@ -11,7 +11,7 @@ function changing(...changes: FileUpdateChange[]): Action {
   return { kind: "fileChange", itemId: "item", changes };
 }
 
-/** What an answer allows that comes after the approval of this action has expired. */
+/** Answers the approval of this action after it has expired. */
 function answeredLate(action: Action) {
   const times = { requestedAtMs: NOW, expiresAtMs: NOW };
   const approval: Approval = { id: "approval", turnId: "turn", ...times, action, ...ACTOR };

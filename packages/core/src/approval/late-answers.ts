@@ -8,13 +8,15 @@ import {
   type ThreadState,
 } from "@flint/protocol";
 
-/** How long an answer still counts after its approval has ended, and how long what it allows can be used. */
+/**
+ * Time for which an answer still counts after its approval has ended, and for which its grant can be used.
+ */
 const LATE_MS = 24 * 60 * 60_000;
 
 /**
- * What an answer allows that comes after its approval has expired or its turn has ended: exactly the command or the change
- * of files that was asked about, once, for the same agent. Undefined if the approval is open or unknown, and for calls of
- * tools.
+ * Returns the grant of an answer that comes after its approval has expired or its turn has ended: exactly the
+ * command or the change of files that was asked about, once, for the same agent. Undefined if the approval is
+ * open or unknown, and for calls of tools.
  */
 export function lateGrant(
   { lapsedApprovals }: Pick<ThreadState, "lapsedApprovals">,

@@ -25,7 +25,7 @@ import type {
 /** A connection of a command, and what became of it. */
 export interface DecidedConnection extends Endpoint {
   readonly allowed: boolean;
-  /** Why it was refused or did not come about. */
+  /** The reason it was refused or failed. */
   readonly reason?: string;
 }
 
@@ -34,7 +34,7 @@ export interface NetworkGateOptions {
   state(): ThreadState;
   /** Host rules that nothing may connect to, whatever else allows it. */
   readonly deniedHosts: readonly string[];
-  /** Where they are written, for messages. */
+  /** The file or setting of the deny rules, for messages. */
   readonly deniedBy: string;
   /** Rules of the policy file that name the private addresses of hosts. */
   readonly addressRules?: readonly string[];
@@ -62,13 +62,13 @@ interface OpenQuestion {
 export class NetworkGate {
   readonly #options: NetworkGateOptions;
   readonly #questions = new Map<string, OpenQuestion>();
-  /** What an agent itself may not connect to: it would ask again and again. */
+  /** Endpoints that were declined to an agent itself, which would ask again and again. */
   readonly #declined = new Set<string>();
-  /** What the user answered about running commands, by item and endpoint. */
+  /** Answers of the user about running commands, by item and endpoint. */
   readonly #answers = new Map<string, Map<string, boolean>>();
-  /** What became of the connections of running commands, by item and endpoint. */
+  /** Outcomes of the connections of running commands, by item and endpoint. */
   readonly #connections = new Map<string, Map<string, DecidedConnection>>();
-  /** What was allowed once after the command that wanted it had ended: for the next run of exactly that command. */
+  /** Endpoints allowed once after the command that asked had ended: for the next run of exactly that command. */
   readonly #retries = new Set<string>();
   readonly #denied = new HostRules();
 
@@ -107,7 +107,7 @@ export class NetworkGate {
     this.#note(commandsOf(this.#options.state(), itemId), connection);
   }
 
-  /** What was refused to a command so far, by its item. */
+  /** Returns the connections that were refused to a command so far, by its item. */
   refused(itemId: string): readonly RefusedConnection[] {
     const connections = [...(this.#connections.get(itemId)?.values() ?? [])];
     return connections.flatMap(({ host, port, allowed, reason = "it is not allowed" }) =>
@@ -222,7 +222,7 @@ function unlisted(key: string): ConnectionDecision {
   return { allowed: false, reason };
 }
 
-/** Why nothing can be connected to. */
+/** The reason nothing can be connected to. */
 export const NO_NETWORK =
   "The network is off in this thread. Allow hosts with --network HOST; a read-only sandbox needs a list of hosts.";
 
@@ -284,7 +284,7 @@ function connectionAction(
   return { kind: "tool", itemId: item.id, tool: "network", arguments: { host, port }, needs, ...own };
 }
 
-/** Whether an item only says something: nothing that an agent does waits in it. */
+/** Reports whether an item is only text: no action of an agent waits in it. */
 function isText(item: ThreadItem): boolean {
   return isKnownItem(item) && TEXT_ITEMS.has(item.type);
 }

@@ -39,7 +39,7 @@ import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
 import { judge, type PolicyDecision, subjectOf } from "./policy.ts";
 import { isWithinSandbox, isWorkspaceEdit } from "./sandbox-bounds.ts";
 
-/** What open requests need of their thread. */
+/** Dependencies of open requests on their thread. */
 export interface OpenRequestsOptions {
   readonly threadId: string;
   readonly log: ThreadLog;
@@ -47,17 +47,19 @@ export interface OpenRequestsOptions {
   readonly rules: Rules;
   readonly policyRules?: PolicyRules | undefined;
   readonly timeoutMs: number;
-  /** Where a path really leads, free of links. */
+  /** Resolves a path to its real one, free of links. */
   realPath(path: string): string;
-  /** What distinguishes a folder from another one at the same path; undefined if there is none. */
+  /**
+   * Returns what identifies a folder among all that were ever at the same path; undefined if there is none.
+   */
   folderIdentity?: ((path: string) => string | undefined) | undefined;
 }
 
-/** What resolved a request: a client, or something else. */
+/** The client or event that resolved a request. */
 export interface Responder {
   readonly by: ResolvedBy;
   readonly clientId?: string;
-  /** What the client calls itself. */
+  /** The name of the client, as it gave it. */
   readonly client?: string;
 }
 
@@ -76,7 +78,7 @@ export class OpenRequests {
   readonly #approvals = new PendingAnswers<Decision>("approval");
   readonly #questions = new PendingAnswers<Answers>("question");
   readonly #toolCalls = new PendingAnswers<ToolCallResult>("tool call");
-  /** What was decided in each turn, and why. */
+  /** The decisions of each turn, with their reasons. */
   readonly decided = new DecidedActions();
   readonly #replacedRules = new ReplacedFolderNotices();
 
@@ -299,7 +301,7 @@ export class OpenRequests {
   }
 }
 
-/** What an allowed action may use, if it is bound to the folders that were shown. */
+/** Returns the permission that an allowed action may use, if it is bound to the folders that were shown. */
 function grantedTo({ needs }: Action): Pick<ActionDecision, "granted"> {
   return needs?.identities === undefined ? {} : { granted: needs };
 }

@@ -12,7 +12,7 @@ import { isAskedEachTime } from "./grants.ts";
 import { NO_NETWORK } from "./network-gate.ts";
 import { isTrustedCommand } from "./trusted-commands.ts";
 
-/** What the policy decides about an action before the user is asked. */
+/** The decision of the policy about an action, before the user is asked. */
 export type PolicyDecision =
   | { readonly kind: "allow"; readonly allowance: Allowance }
   /** `warning` is shown even if the agent gave its own reason. */
@@ -23,21 +23,21 @@ export type PolicyDecision =
 export interface PolicyInput {
   readonly approvalPolicy: ApprovalPolicy;
   readonly action: Action;
-  /** Whether it was allowed before, for the thread or by a rule. */
+  /** True if it was allowed before, for the thread or by a rule. */
   readonly granted: boolean;
   /** The grants that allow it, to name them. */
   readonly grants?: readonly Pick<Grant, "scope" | "words">[] | undefined;
-  /** Whether the sandbox keeps the command from writing. */
+  /** True if the sandbox keeps the command from writing. */
   readonly onlyReads?: boolean | undefined;
-  /** Whether commands that stay in the sandbox need no approval. */
+  /** True if commands that stay in the sandbox need no approval. */
   readonly acceptsCommands?: boolean | undefined;
   /** False if the commands of the thread connect to nothing, and nothing is asked about it. */
   readonly hasNetwork?: boolean | undefined;
-  /** Whether it needs no more than the sandbox gives without an approval. */
+  /** True if it needs no more than the sandbox gives without an approval. */
   readonly staysInside?: boolean | undefined;
-  /** Whether it only changes files that need no approval. */
+  /** True if it only changes files that need no approval. */
   readonly isAcceptedEdit?: boolean | undefined;
-  /** What the policy file decides about it. */
+  /** The decision of the policy file about it. */
   readonly ruleDecision?: RuleDecision | undefined;
   /** The policy file, if there is one. */
   readonly policyRules?: Pick<PolicyRules, "unanswered" | "source"> | undefined;
@@ -73,7 +73,7 @@ export function judge(input: PolicyInput): PolicyDecision {
   return unanswered(input, { kind: "ask", reason: reasonFor(action) });
 }
 
-/** Why a command needs no approval; undefined if it does. */
+/** The reason a command needs no approval; undefined if it does. */
 function harmlessBecause({ action, onlyReads, acceptsCommands }: PolicyInput): string | undefined {
   if (action.kind !== "command") return undefined;
   if (onlyReads === true) return "The sandbox prevents writing.";

@@ -1,7 +1,7 @@
 import { hasHiddenCharacters } from "../text/characters.ts";
 import { parseSimpleCommand } from "../text/shell-words.ts";
 
-/** Which prefixes may be offered for one program. */
+/** The prefixes that may be offered for one program. */
 interface Family {
   /** Subcommands that form a prefix on their own, whatever words follow. */
   readonly alone?: readonly string[];
@@ -91,7 +91,7 @@ function listed(...lines: string[]): ReadonlySet<string> {
   return new Set(lines.flatMap((line) => line.split(" ")));
 }
 
-/** Whether a prefix covers another word: plain words, and the listed options. */
+/** Reports whether a prefix covers another word: plain words, and the listed options. */
 function isCovered({ options }: Family, word: string): boolean {
   if (word.startsWith("-")) return options.has(word.replace(/=.*$/s, ""));
   // Some programs read more options from @file, and MSBuild accepts a slash for a dash.

@@ -10,16 +10,17 @@ interface Workspace {
 }
 
 /**
- * Whether an action only changes files of the workspace. Hidden files are left out: among them are those that configure
- * agents, editors, shells and version control.
+ * Reports whether an action only changes files of the workspace. Hidden files are left out: among them are
+ * those that configure agents, editors, shells and version control.
  */
 export function isWorkspaceEdit(action: Action, workspace: Workspace): boolean {
   return isEditIn([workspace.project], action, workspace);
 }
 
 /**
- * Whether an action gets by with what the sandbox gives to it unasked: a command, or an edit of files that are not hidden
- * in the folders that the sandbox lets it write. Where Flint confines nothing, nothing stays inside.
+ * Reports whether an action needs no more than the sandbox gives without approval: a command, or an edit of
+ * files that are not hidden in the folders that the sandbox lets it write. Where Flint confines nothing,
+ * nothing stays inside.
  */
 export function isWithinSandbox(action: Action, workspace: Workspace, policy: SandboxPolicy): boolean {
   if (isUnconfined(policy) || action.needs !== undefined) return false;

@@ -2,8 +2,8 @@ import { posix } from "node:path";
 import { parseSimpleCommand } from "../text/shell-words.ts";
 
 /**
- * Whether a command is known to only read: a known program, named without a path, with only options that are known to
- * be safe. Everything else is asked about, including whatever cannot be decided for sure.
+ * Reports whether a command is known to only read: a known program, named without a path, with only options
+ * that are known to be safe. Everything else is asked about, including all that cannot be decided for sure.
  */
 export function isTrustedCommand(command: string): boolean {
   const [program = "", ...words] = parseSimpleCommand(command) ?? [];
@@ -12,7 +12,7 @@ export function isTrustedCommand(command: string): boolean {
   return reading !== undefined && isReadingCall(reading, words);
 }
 
-/** Whether a program that is called with these words only reads, and every option is a known one. */
+/** Reports whether a program that is called with these words only reads, and every option is a known one. */
 export function isReadingCall(reading: ReadOnlyCall, words: readonly string[]): boolean {
   const others: string[] = [];
   for (let at = 0; at < words.length; at += 1) {
@@ -55,15 +55,15 @@ function isKernelFile(word: string): boolean {
   return path !== EMPTY_FILE && (KERNEL_FILE.test(path) || ENDLESS.test(path));
 }
 
-/** How a program may be called so that it only reads. Anything not listed is not allowed. */
+/** The calls of a program that only read. Anything not listed is not allowed. */
 export interface ReadOnlyCall {
   /** Options without a value, as whole words. */
   readonly options?: RegExp;
   /** Options whose value is the next word. */
   readonly valued?: RegExp;
-  /** What other words must match; anything if not given. */
+  /** Pattern of the other words; any word matches if absent. */
   readonly words?: RegExp;
-  /** How many other words there may be; any number if not given. */
+  /** Maximum number of other words; unlimited if absent. */
   readonly most?: number;
   /** Two dashes do not end its options. */
   readonly plainDashes?: true;
@@ -152,7 +152,7 @@ export const READ_ONLY_PROGRAMS: Readonly<Record<string, ReadOnlyCall>> = {
   whoami: NONE,
 };
 
-/** Whether a program only reads when called with exactly these words. */
+/** Reports whether a program only reads when called with exactly these words. */
 export function isExactReadOnlyCall(program: string, words: readonly string[]): boolean {
   const known = Object.hasOwn(EXACT_WORDS, program) ? EXACT_WORDS[program] : undefined;
   return known?.test(words.join(" ")) === true && words.every((word) => !word.includes(" "));

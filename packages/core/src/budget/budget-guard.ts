@@ -41,7 +41,7 @@ export interface BudgetGuardOptions {
   readonly log: ThreadLog;
   readonly requests: OpenRequests;
   readonly clock: Clock;
-  /** What an administrator has locked: the user cannot extend a limit beyond it. */
+  /** Limits that an administrator has locked: the user cannot extend them. */
   readonly locks?: SettingsLocks | undefined;
   /** Ends the turn for this reason. */
   exceeded(error: TurnError): void;
@@ -69,15 +69,15 @@ export class BudgetGuard {
   readonly #work: WorkClock;
   readonly #usage = { tokens: 0, steps: 0 };
   readonly #cost = new TurnCost();
-  /** What the thread had cost before this turn, in dollars. */
+  /** Cost of the thread before this turn, in dollars. */
   readonly #costBefore: number;
-  /** How far the user extended the limits of this turn, and of its thread during this turn. */
+  /** The amounts by which the user extended the limits of this turn, and of its thread during this turn. */
   readonly #extended: Record<ReachedLimit["scope"], Partial<Record<Unit, number>>> = { turn: {}, thread: {} };
   #asking: Promise<void> | undefined;
   #closed = false;
   /** The reasons of the warnings that were sent; each is sent once. */
   readonly #warned = new Set<string>();
-  /** Whether a model call without a cost ends the turn, if there is a limit of the cost. */
+  /** True if a model call without a cost ends the turn when the cost is limited. */
   #requiresCost = false;
   #isStrict = false;
   #dueAtEnd: CheckedLimits["dueAtEnd"] = [];
@@ -90,12 +90,12 @@ export class BudgetGuard {
     this.#check();
   }
 
-  /** What the turn has cost so far; undefined if nothing is known about it. */
+  /** The cost of the turn so far; undefined if it is unknown. */
   get cost(): Cost | undefined {
     return this.#cost.total;
   }
 
-  /** How long the turn has waited for the user. */
+  /** The time for which the turn has waited for the user. */
   get waitedMs(): number {
     return this.#work.waitedMs;
   }
@@ -139,8 +139,8 @@ export class BudgetGuard {
   }
 
   /**
-   * Whether the agent of a completed turn reported what its limits count, by unit: only those that it should have reported
-   * by now, and only where it is certain.
+   * Reports whether the agent of a completed turn reported what its limits count, by unit: only units that it
+   * should have reported by now, and only where that is certain.
    */
   reportedUnits(): ReadonlyMap<ReportedUnit, boolean> {
     const used = this.#usage.tokens > 0;

@@ -27,15 +27,15 @@ export function limitsCheckedAfterTurn(budget: Budget | undefined, reports: Usag
   );
 }
 
-/** What to know about the limits of a turn before it starts. */
+/** Result of checking the limits of a turn before it starts. */
 export interface CheckedLimits {
   /** One for each limit that is checked late or not at all. */
   readonly notices: readonly string[];
-  /** Whether a model call without a cost ends the turn, because a limit of the cost has to hold. */
+  /** True if a model call without a cost ends the turn, because a limit on the cost has to hold. */
   readonly requiresCost: boolean;
   /** The limits that have to hold, and that the agent reports when a turn ends; if it then does not, the turn fails. */
   readonly dueAtEnd: readonly ReportedLimit[];
-  /** Whether the limits have to hold. */
+  /** True if the limits have to hold. */
   readonly isStrict: boolean;
 }
 

@@ -10,13 +10,13 @@ import {
   type UserQuestion,
 } from "@flint/protocol";
 
-/** What a limit counts. */
+/** Unit of a limit. */
 export type Unit = "tokens" | "costUsd" | "seconds" | "steps" | "turns";
 
-/** How much was used of each unit. */
+/** Used amount of each unit. */
 export type Usage = Readonly<Partial<Record<Unit, number>>>;
 
-/** How much is allowed of each unit. */
+/** Allowed amount of each unit. */
 export type Limits = Readonly<Partial<Record<Unit, number | undefined>>>;
 
 /** A limit that is used up. */
@@ -81,7 +81,10 @@ export function sanitizedUsage(usage: TokenUsage): TokenUsage {
   };
 }
 
-/** What all turns of a thread have used together. Cost counts only in dollars, the currency of the limit. */
+/**
+ * Returns the usage of all turns of a thread together. Cost counts only in dollars, the currency of the
+ * limit.
+ */
 export function usageOfThread(state: ThreadState): Usage {
   const { usage, cost, workedMs, endedTurns } = state;
   const money = cost?.currency === "USD" ? { costUsd: cost.amount } : {};

@@ -24,7 +24,7 @@ export class TurnCost {
     if (amount > (this.#estimate?.amount ?? 0)) this.#estimate = { ...cost, amount };
   }
 
-  /** What the turn has cost; undefined if nothing is known about it. */
+  /** The cost of the turn; undefined if it is unknown. */
   get total(): Cost | undefined {
     if (this.#estimate === undefined) return this.#reported;
     const { currency } = this.#estimate;
@@ -38,7 +38,7 @@ function sum(left: Cost | undefined, right: Cost): Cost {
   return left?.currency === right.currency ? { ...right, amount: left.amount + right.amount } : right;
 }
 
-/** Whether an amount of money can be: an agent reports any number. */
+/** Reports whether an amount of money is plausible: agents may report any number. */
 export function isPossibleCost(cost: Cost | undefined): boolean {
   return cost === undefined || (Number.isFinite(cost.amount) && cost.amount >= 0);
 }

@@ -57,7 +57,7 @@ async function childrenOf(client: TestClient, parentThreadId: string) {
   return (await client.call("thread/list", { parentThreadId })).data;
 }
 
-/** What a thread shows, one line for each item. */
+/** Returns the content of a thread, one line for each item. */
 async function shown(client: TestClient, threadId: string): Promise<string[]> {
   const { turns = [] } = await client.call("thread/read", { threadId, includeTurns: true });
   return turns.flatMap(({ items }) => items.map(lineOf));

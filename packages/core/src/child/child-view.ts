@@ -71,7 +71,10 @@ export function promptOf({ subAgent }: Item<"toolCall">): Item<"userMessage">[] 
   return [{ type: "userMessage", id: `${threadId}-prompt`, content: [{ type: "text", text: prompt }] }];
 }
 
-/** What the sub-agent returned, as its last message; empty if that is one of its messages already, as with some agents. */
+/**
+ * Returns the answer of the sub-agent as its last message; empty if that is one of its messages already, as
+ * with some agents.
+ */
 export function answerOf(
   { subAgent, status, result }: Item<"toolCall">,
   said: SubAgentItems,
@@ -88,7 +91,7 @@ export function viewItem({ itemId }: ChildThread, item: ThreadItem): ThreadItem 
   return own.type === "subAgentMessage" ? { ...own, type: "agentMessage" } : own;
 }
 
-/** Which items of a turn are the work of a sub-agent, or of one that it started. */
+/** The items of a turn that are the work of a sub-agent, or of one that it started. */
 export class SubAgentItems {
   readonly #ids: Set<string>;
   readonly #said = new Set<string>();
@@ -101,12 +104,12 @@ export class SubAgentItems {
     return this.#ids.has(itemId);
   }
 
-  /** Whether this is the text of a message among them. */
+  /** Reports whether this is the text of a message among them. */
   hasSaid(text: string): boolean {
     return this.#said.has(text);
   }
 
-  /** Whether an item is one of them; asked in the order in which they started. */
+  /** Reports whether an item is one of them; to be called in the order in which they started. */
   take(item: ThreadItem): boolean {
     const parentItemId: unknown = Reflect.get(item, "parentItemId");
     if (typeof parentItemId !== "string" || !this.#ids.has(parentItemId)) return false;

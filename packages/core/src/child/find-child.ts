@@ -2,7 +2,7 @@ import { type ChildThread, FlintError, LIMITS, type Thread, type Turn } from "@f
 import type { Store } from "../ports/index.ts";
 import type { Services } from "../services.ts";
 
-/** Whether an error says that there is no such thread. */
+/** Reports whether an error says that there is no such thread. */
 export function isMissingThread(error: unknown): boolean {
   return error instanceof FlintError && error.kind === "threadNotFound";
 }

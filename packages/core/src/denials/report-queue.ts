@@ -1,4 +1,4 @@
-/** What is passed on in place of one report, once it was looked at. Must not reject. */
+/** The reports that replace one report after it was examined. Must not reject. */
 export type Prepared<Report> = Promise<readonly Report[]>;
 
 /** Passes reports on in their order. One that has to be looked at first holds back those that come after it. */

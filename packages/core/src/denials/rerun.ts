@@ -39,7 +39,7 @@ export function rerunAction(stopped: StoppedCommand, needs: Permission): Action 
 export class RerunOffers {
   readonly #offered = new Set<string>();
 
-  /** Whether an action may be put to the user: any that has not run before, and one that has for the first time only. */
+  /** Reports whether the user may be asked about an action: always if it has not run before, and once if it has. */
   admit(action: Action): boolean {
     if (action.after === undefined) return true;
     const key = JSON.stringify(grantKeys(action));

@@ -12,15 +12,15 @@ export interface EndedItem {
   readonly ranMs: number;
 }
 
-/** What is needed to find out about stopped commands, and to offer them again. */
+/** Dependencies for finding stopped commands and offering to run them again. */
 export interface StoppedCommandsOptions {
   readonly clock: Clock;
   /** The sandbox that the agent's commands run in. */
   sandbox(): Pick<EndedCommand, "policy" | "workspace">;
   denials(command: EndedCommand): Promise<readonly Denial[]>;
-  /** What was refused to the command of an item so far. */
+  /** Returns the connections that were refused to the command of an item so far. */
   refused(itemId: string): readonly RefusedConnection[];
-  /** Whether a command that is run again gets what was granted to it. */
+  /** Reports whether a command that is run again gets what was granted to it. */
   canGrant(): boolean;
   approve(action: Action): Promise<Decision>;
   /** Allows exactly this command once, with what it needs. */
@@ -30,14 +30,14 @@ export interface StoppedCommandsOptions {
 /** Looking at paths takes microseconds, unless one of them is on a file system that does not answer. */
 const LOOK_MS = 2_000;
 
-/** What the model has to know about a stopped command. */
+/** An explanation of a stopped command for the model. */
 export interface Explanation {
   readonly text: string;
-  /** Whether the user has allowed it to run again with what it needs. */
+  /** True if the user has allowed it to run again with what it needs. */
   readonly isAllowed: boolean;
 }
 
-/** What the user was asked, and answered. */
+/** An offer to the user to run a command again, with the answer. */
 interface Offer {
   readonly needs: Permission;
   readonly decision: Decision;
@@ -55,7 +55,9 @@ export class StoppedCommands {
     this.#options = options;
   }
 
-  /** What the sandbox kept a command from, as sentences; empty if it did not stop it. Never rejects. */
+  /**
+   * Returns sentences on what the sandbox kept a command from; empty if it did not stop it. Never rejects.
+   */
   async evidence(ended: EndedItem): Promise<readonly string[]> {
     return (await this.#look(ended)).map(({ evidence }) => evidence);
   }

@@ -25,7 +25,7 @@ export interface TurnDenialsOptions extends Pick<StoppedCommandsOptions, "clock"
   readonly deferred: DeferredTexts;
 }
 
-/** What could not be sent to an agent while it worked. Its next prompt begins with it. */
+/** Texts that could not be sent to an agent while it worked. Its next prompt begins with them. */
 export class DeferredTexts {
   #texts: readonly string[] = [];
 
@@ -54,7 +54,7 @@ export class TurnDenials {
   /** The items whose agent asked for the text itself. */
   readonly #explained = new Set<string>();
   readonly #texts = new Set<Promise<void>>();
-  /** What the user allowed after the agent had ended its work. */
+  /** Commands that the user allowed after the agent had ended its work. */
   #allowed: readonly string[] = [];
   #session: DriverSession | undefined;
 
@@ -141,15 +141,18 @@ function commandIn(item: ThreadItem | undefined): CommandItem | undefined {
   return item;
 }
 
-/** What the end of a command shows. One that failed without an exit code has some other than zero. */
+/**
+ * Returns the evidence in the end of a command. One that failed without an exit code has some other than
+ * zero.
+ */
 function endedItem(item: CommandItem): EndedItem {
   const { id: itemId, command, cwd, exitCode, aggregatedOutput: output = "", durationMs: ranMs = 0 } = item;
   return { itemId, command, cwd, exitCode: exitCode ?? (item.status === "failed" ? 1 : 0), output, ranMs };
 }
 
 /**
- * Whether the sandbox may have stopped it: only a command that failed, that was refused a connection, or that left out what
- * it could not write.
+ * Reports whether the sandbox may have stopped a command: only one that failed, was refused a connection, or
+ * skipped a file that it could not write.
  */
 function mayBeStopped(ended: EndedItem, policy: SandboxPolicy, hasRefusals: boolean): boolean {
   const hasFailed = ended.exitCode !== 0 || hasRefusals || /read-only file system/i.test(ended.output);

@@ -1,7 +1,7 @@
 import type { ThreadSettings } from "@flint/protocol";
 import type { DriverEvent, Sandbox } from "../ports/index.ts";
 
-/** What is needed to find the unprotected files that a turn made. */
+/** Dependencies for finding the unprotected files that a turn made. */
 export interface UnprotectedFilesOptions {
   settings(): ThreadSettings;
   /** Absent: nothing can be said. */

@@ -4,7 +4,9 @@ import { displayText, truncate } from "../text/characters.ts";
 /** A value that a form can carry. */
 export type FieldValue = string | number | boolean | string[];
 
-/** What an answer means: a value, nothing because the field is optional, or why it is rejected. */
+/**
+ * The meaning of an answer: a value, nothing because the field is optional, or the reason why it is rejected.
+ */
 export type FieldAnswer = { readonly value: FieldValue | undefined } | { readonly reason: string };
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -36,7 +38,7 @@ export class FormField {
     this.#choices = choicesIn(this.#schema);
   }
 
-  /** Whether the user can be asked for it at all. */
+  /** Reports whether the user can be asked for it at all. */
   get isAskable(): boolean {
     return this.name !== "__proto__" && this.#choices.length <= MAX_CHOICES;
   }

@@ -145,7 +145,10 @@ describe("an action that needs approval", () => {
 describe("a decision", () => {
   const file = (path: string): FileUpdateChange[] => [{ path, kind: "modify", diff: "@@" }];
 
-  /** Which actions of a script are asked about when the first one is answered like this, and all others with no. */
+  /**
+   * Returns the actions of a script that are asked about when the first one is answered like this, and all
+   * others with no.
+   */
   async function askedAfter(scope: "once" | "session" | "always", script: Script, rules = new MemoryRules()) {
     const server = testEngine({ scripts: [script], rules, approvalPolicy: "unlessTrusted" });
     const client = server.connect();

@@ -24,7 +24,10 @@ async function asked(client: TestClient, place = 0) {
 
 type Answer = { readonly scope: Decision["scope"]; readonly takes?: "suggestion" };
 
-/** Which commands of a script are asked about when the first answer is this one and all others are no. */
+/**
+ * Returns the commands of a script that are asked about when the first answer is this one and all others are
+ * no.
+ */
 async function askedAfter({ scope, takes }: Answer, script: Script, options: TestEngineOptions = {}) {
   const engine = testEngine({ cwd: "/repo", scripts: [script], ...options });
   const client = engine.connect();

@@ -275,7 +275,10 @@ class World {
   }
 }
 
-/** What two subscribers of the same thread must agree on, wherever they started. */
+/**
+ * Returns the parts of the state that two subscribers of the same thread must agree on, wherever they
+ * started.
+ */
 function comparable(state: ThreadState | undefined) {
   if (state === undefined) return undefined;
   const { thread, settings, activeTurnId, approvals, questions, queue, usage, seq } = state;

@@ -35,7 +35,7 @@ async function endOf(
   return ended;
 }
 
-/** Whether the thread can run another turn. */
+/** Runs another turn and returns its status. */
 async function nextTurn(server: TestEngine): Promise<TurnStatus> {
   const client = server.connect();
   const { data } = await client.call("thread/list", {});

@@ -5,7 +5,7 @@ import type { ThreadLog } from "../thread/log.ts";
 import { decideTurn, type StartedTurn } from "../turn/decisions.ts";
 import { ended, type GoalStep, goalStep } from "./goal-step.ts";
 
-/** How the turns of a pursuit are started. */
+/** Functions that start the turns of a pursuit. */
 export interface TurnStarters {
   prompt(turn: StartedTurn): void;
   shell(turn: StartedTurn): void;
@@ -23,7 +23,7 @@ export class GoalPursuit {
     this.#locks = locks;
   }
 
-  /** Whether the end of a turn may lead to another one, or to the end of the goal. */
+  /** Reports whether the end of a turn may lead to another one, or to the end of the goal. */
   get isActive(): boolean {
     const { goal } = this.#log.state;
     return goal?.status === "active" && goal.pursuit !== undefined;

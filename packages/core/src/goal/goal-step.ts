@@ -8,7 +8,7 @@ import {
   type Turn,
 } from "@flint/protocol";
 
-/** What follows the latest turn of a thread whose goal is pursued. */
+/** The step that follows the latest turn of a thread whose goal is pursued. */
 export type GoalStep =
   | { readonly do: "prompt"; readonly goal: Goal; readonly text: string }
   | { readonly do: "check"; readonly command: string }
@@ -40,7 +40,10 @@ export function ended(goal: Goal, status: GoalStatus, reason: string): GoalStep 
   return { do: "end", goal: { ...goal, status, reason } };
 }
 
-/** Why a turn that did not complete ends the pursuit: a user who interrupts decides, and so does one who sees a failure. */
+/**
+ * The reason a turn that did not complete ends the pursuit: a user who interrupts decides, and so does one
+ * who sees a failure.
+ */
 function stopOf({ status, error }: Turn): [GoalStatus, string] | undefined {
   if (status === "interrupted") return ["paused", "The turn was interrupted."];
   if (status !== "failed") return undefined;
@@ -58,7 +61,7 @@ function exitCodeOf({ items }: Turn): number | undefined {
 
 const LAST_WORD = /^\W*GOAL (REACHED|BLOCKED)\b\W*(.*)$/m;
 
-/** What the agent says about the goal in its last message. */
+/** Returns the verdict on the goal in the agent's last message. */
 function lastWord({ items }: Turn): [GoalStatus, string] | undefined {
   const said = items.filter(isKnownItem).flatMap((each) => (each.type === "agentMessage" ? [each.text] : []));
   const [, word, why = ""] = LAST_WORD.exec(said.at(-1) ?? "") ?? [];

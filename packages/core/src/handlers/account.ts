@@ -68,7 +68,7 @@ async function unlessLoggedIn(driver: Driver): Promise<AccountControl | undefine
   return known?.account == null ? undefined : controlOf(driver);
 }
 
-/** What belongs to a login may be a key or a token. */
+/** Returns the values of a login that may be a key or a token. */
 function secretsOf(request: LoginRequest): string[] {
   const secret = Object.entries(request).filter(([name]) => /key|token|secret/i.test(name));
   return secret.map(([, value]) => value).filter((value) => typeof value === "string");

@@ -6,7 +6,7 @@ import type { LiveThread } from "../thread/live-thread.ts";
 import type { HandlerContext, SubscriptionStart } from "./handler.ts";
 import { collect, isTruncated } from "./history.ts";
 
-/** What a handler for a child thread gets. */
+/** Context of a handler for a child thread. */
 interface ChildContext extends HandlerContext {
   readonly found: FoundChild;
 }

@@ -2,7 +2,7 @@ import { FlintError, type Goal, type Params } from "@flint/protocol";
 import { checkLimits } from "../budget/enforcement.ts";
 import type { ThreadContext, ThreadHandlers } from "./handler.ts";
 
-/** How many turns follow for a goal that names no other limit. */
+/** Number of turns that follow for a goal that names no other limit. */
 const DEFAULT_TURNS = 10;
 
 /** The goal of a thread. */

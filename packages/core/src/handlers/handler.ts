@@ -7,7 +7,7 @@ import type { LiveThread } from "../thread/live-thread.ts";
 /** An event for one client only; with its number if it is in the log. */
 export type InitialEvent = EventBody & { readonly seq?: number };
 
-/** Where a subscription starts. */
+/** The point from which a subscription starts. */
 export interface SubscriptionStart {
   /** The client has everything up to this number. */
   readonly afterSeq: number;
@@ -21,11 +21,11 @@ export interface SubscriptionStart {
 export interface CallingClient {
   /** Identifies the client where it is recorded who answered. */
   readonly id: string;
-  /** What it calls itself, for the other clients of its threads; undefined if it has not said. */
+  /** The name it gave itself, shown to the other clients of its threads; undefined if it gave none. */
   readonly name: string | undefined;
   /** Notes what it calls itself. */
   introduce(name: string): void;
-  /** Where its threads start and its commands run by default; undefined: in the server's own folder. */
+  /** Default folder of its threads and commands; undefined: the server's own folder. */
   readonly cwd: string | undefined;
   isSubscribed(threadId: string): boolean;
   subscribe(thread: LiveThread, start: SubscriptionStart, at: number): void;
@@ -34,21 +34,21 @@ export interface CallingClient {
   subscribeToTasks(): void;
 }
 
-/** What a handler gets beside its params. */
+/** Context of a handler, beside its params. */
 export interface HandlerContext {
   readonly services: Services;
   readonly client: CallingClient;
 }
 
-/** What a handler in the queue of a thread gets. */
+/** Context of a handler in the queue of a thread. */
 export interface ThreadContext extends HandlerContext {
   readonly thread: LiveThread;
   readonly damage: Damage;
 }
 
 /**
- * What a handler decides to happen, in this order: `events` are stored, the result is sent, the client is subscribed,
- * the events are sent, `after` runs. If the handler throws, none of it happens.
+ * The outcome of a handler, carried out in this order: `events` are stored, the result is sent, the client is
+ * subscribed, the events are sent, `after` runs. If the handler throws, none of it happens.
  */
 export interface ThreadOutcome<Name extends Method> {
   readonly result: Result<Name>;
@@ -59,7 +59,7 @@ export interface ThreadOutcome<Name extends Method> {
   release?(): void;
 }
 
-/** What a handler outside of any queue decides. */
+/** The outcome of a handler outside of any queue. */
 export interface GlobalOutcome<Name extends Method> {
   readonly result: Result<Name>;
   /** Runs after the result was sent. */

@@ -171,7 +171,7 @@ function notLoaded(thread: Thread): Thread {
   return { ...thread, status: { type: "notLoaded" } };
 }
 
-/** Whether a client cannot continue from its position and has to start from the current state. */
+/** Reports whether a client cannot continue from its position and has to start from the current state. */
 export function isTruncated(
   { afterSeq, epoch }: { afterSeq?: number | undefined; epoch?: string | undefined },
   current: string,

@@ -13,7 +13,7 @@ import { isTrustedCommand } from "../approval/trusted-commands.ts";
 import type { Checkpoints, FilesPreview, Store } from "../ports/index.ts";
 import type { ThreadContext } from "./handler.ts";
 
-/** How turns are reverted. */
+/** Options of a revert. */
 export interface RevertOptions {
   readonly files?: "keep" | "restore" | undefined;
   readonly preview?: boolean | undefined;
@@ -89,7 +89,7 @@ const NOTHING = { files: [], conflicts: [], notSaved: [] };
 
 interface FoundRevert {
   readonly turnIds: readonly string[];
-  /** Whether the conversation has not changed since. */
+  /** True if the conversation has not changed since. */
   readonly isLatest: boolean;
   /** The agents' own sessions at that time. */
   readonly nativeIds: ReadonlyMap<string, string>;

@@ -90,7 +90,7 @@ async function startThread(params: Params<"thread/start">, services: Services, c
   return { thread, notices };
 }
 
-/** What makes a repeated request known, as the log has it; undefined without a `clientId`. */
+/** Returns the identity of a repeatable request, as the log has it; undefined without a `clientId`. */
 async function startedAs(
   { redactor }: Services,
   params: Params<"thread/start">,

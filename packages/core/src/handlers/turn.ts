@@ -150,7 +150,9 @@ export async function steerRunningTurn(
   return { turnId: activeTurnId, events, release };
 }
 
-/** What an earlier request with the same `clientId` led to, which a repeated one gets again. */
+/**
+ * Returns the result of an earlier request with the same `clientId`, so that a repeated one gets it again.
+ */
 async function earlierInput(
   { thread, services }: ThreadContext,
   { clientId, input }: StartParams,

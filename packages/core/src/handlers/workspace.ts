@@ -3,7 +3,10 @@ import type { GlobalHandlers, HandlerContext } from "./handler.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
-/** What belongs to a folder and not to a thread: its configuration files and whether they are trusted, and commands. */
+/**
+ * Handlers for what belongs to a folder and not to a thread: its configuration files and whether they are
+ * trusted, and commands.
+ */
 export const workspaceHandlers: Pick<
   GlobalHandlers,
   "workspace/read" | "workspace/trust" | "workspace/distrust" | "command/exec"

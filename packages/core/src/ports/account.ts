@@ -6,7 +6,7 @@ export interface Account {
   readonly requiresLogin: boolean;
 }
 
-/** How a client wants to log in. What belongs to the type is the agent's own, and may be a secret. */
+/** The way in which a client logs in. Its further fields are the agent's own, and may hold a secret. */
 export interface LoginRequest {
   readonly type: string;
   readonly [field: string]: unknown;
@@ -16,7 +16,7 @@ export interface LoginRequest {
 export interface StartedLogin {
   readonly type: string;
   readonly loginId?: string;
-  /** Where the user logs in, in a browser. */
+  /** The page on which the user logs in, in a browser. */
   readonly authUrl?: string;
   /** The same, where the user then enters `userCode`. */
   readonly verificationUrl?: string;

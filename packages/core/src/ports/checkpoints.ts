@@ -6,7 +6,7 @@ export interface CheckpointedTurn {
   readonly turnId: string;
   /** The folders that it may change. From the user, never from a model; the first one is the workspace. */
   readonly roots: readonly string[];
-  /** Whether its thread is not stored. */
+  /** True if its thread is not stored. */
   readonly ephemeral: boolean;
   /** Called once if something cannot be saved: the turn continues, but cannot be undone completely. */
   onError(error: unknown): void;
@@ -22,7 +22,10 @@ export interface TurnCheckpoint {
   end(): Promise<void>;
 }
 
-/** What restoring means for the files: what is restored, what is left alone, and what was never saved. */
+/**
+ * The effect of restoring on the files: those that are restored, those that are left alone, and those that
+ * were never saved.
+ */
 export interface FilesOutcome {
   readonly files: readonly FileRestore[];
   readonly conflicts: readonly FileConflict[];
@@ -45,7 +48,7 @@ export interface TurnsToUndo {
 export interface Checkpoints {
   /** Starts the checkpoint of a turn. Touches nothing before something is saved. Never rejects. */
   begin(turn: CheckpointedTurn): Promise<TurnCheckpoint>;
-  /** What `restore` would do now, without doing it. */
+  /** Returns the effect that `restore` would have now, without any change. */
   preview(turns: TurnsToUndo): Promise<FilesPreview>;
   /** Restores the files to before these turns, and saves what was there instead under `revertId`. */
   restore(turns: TurnsToUndo, revertId: string): Promise<FilesPreview>;

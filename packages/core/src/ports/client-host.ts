@@ -1,6 +1,6 @@
 import type { LaunchResult, LaunchSpec } from "./sandbox.ts";
 
-/** What the client that prompts a thread does itself, in place of this machine's sandbox and disk. */
+/** Services of the client that prompts a thread, used in place of this machine's sandbox and disk. */
 export interface ClientHost {
   /** Absent: commands run here. */
   readonly terminal?: ClientTerminal | undefined;

@@ -28,13 +28,16 @@ export interface WorkspaceConfig {
 export interface Workspaces {
   /** The configuration of a folder. Never rejects: what cannot be read has no effect and is among the notices. */
   configOf(cwd: string): Promise<WorkspaceConfig>;
-  /** What steers an agent that reads these paths of its project, in a folder and those above it. Never rejects. */
+  /**
+   * Returns the files that steer an agent that reads these paths of its project, in a folder and those above
+   * it. Never rejects.
+   */
   steering(cwd: string, paths: readonly string[]): Promise<Steering>;
   /** Variables that keep git from running what an untrusted repository names. Never rejects. */
   gitVariables(cwd: string): Promise<Readonly<Record<string, string>>>;
   /**
-   * Why a program must not be started as an MCP server now, because agents can write its files and their content is not
-   * trusted; undefined if it may be. To be asked before each start. Never rejects.
+   * Returns the reason a program must not be started as an MCP server now, because agents can write its files
+   * and their content is not trusted; undefined if it may be. To be called before each start. Never rejects.
    */
   mcpProblem(server: McpServerConfig, cwd: string, roots: readonly string[]): Promise<string | undefined>;
   /** The files of a folder, with their content and whether it is trusted. */
@@ -63,7 +66,9 @@ export interface ProjectRules {
   readonly replaced: readonly Rule[];
 }
 
-/** What was always allowed, by project and agent. Shared by all servers with the same state folder. */
+/**
+ * Actions that are always allowed, by project and agent. Shared by all servers with the same state folder.
+ */
 export interface Rules {
   /** All stored rules, oldest first, including those whose folder was replaced. */
   list(): readonly Rule[];
@@ -73,7 +78,7 @@ export interface Rules {
   add(rule: Rule): void;
   /** Removes a rule. False if there is none with this id. */
   remove(id: string): boolean;
-  /** What is stored and does not apply as a rule, each with the reason. Absent: nothing. */
+  /** Stored rules that do not apply, each with the reason. Absent: none. */
   problems?(): readonly string[];
 }
 
@@ -84,7 +89,7 @@ export interface LimitStore {
   write(limits: readonly UsageLimit[]): void;
 }
 
-/** What a rule decides about an action, and which rule it is. */
+/** The decision of a rule about an action, with the rule. */
 export interface RuleDecision {
   readonly decision: "allow" | "ask" | "deny";
   /** Names the rule and where it is written. */
@@ -95,9 +100,9 @@ export interface RuleDecision {
 export interface PolicyRules {
   /** The strictest decision of any rule about the action; undefined if none matches. Must not throw. */
   judge(action: Action, agent: string, cwd: string): RuleDecision | undefined;
-  /** Whether an action that no rule matches and that needs approval is asked about or declined. */
+  /** Fallback for an action that no rule matches and that needs approval: it is asked about or declined. */
   readonly unanswered: "ask" | "decline";
-  /** Where the rules are written, for messages. */
+  /** The file that holds the rules, for messages. */
   readonly source: string;
   /** Host rules that no command may connect to, whatever else allows them. Absent: none. */
   readonly deniedHosts?: readonly string[];

@@ -51,21 +51,24 @@ export interface Driver {
    */
   qualify?(name: string): string | undefined;
   /**
-   * Whether it can be the agent of new threads that name none: it is installed and has credentials. Must not start
-   * anything. The first driver that returns true is used; if none does, the first of all.
+   * Reports whether it can be the agent of new threads that name none: it is installed and has credentials.
+   * Must not start anything. The first driver that returns true is used; if none does, the first in the list.
    */
   isPreferred?(): Promise<boolean>;
   /** The selectors for a model, with `values` applied. One value may add, change or remove another selector. */
   options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]>;
-  /** Who serves a model, such as `anthropic`; absent: named like the driver. Does no I/O. */
+  /** Returns the provider of a model, such as `anthropic`; absent: named like the driver. Does no I/O. */
   provider?(model: string): string;
-  /** What its agents can do with a model. Absent: everything. Does no I/O. */
+  /** Returns the capabilities of its agents with a model. Absent: all. Does no I/O. */
   capabilities?(model: string): AgentCapabilities;
   /** The optional settings of a thread that it passes on to its agents with a model. Absent: none. */
   passedSettings?(model: string): readonly PassedSetting[];
   /** Starts or resumes the agent for one thread. Rejects with a FlintError that says how to set it up. */
   open(spec: SessionSpec): Promise<DriverSession>;
-  /** What it reports of the usage of turns with a model. Absent: everything with each call, and it costs nothing. */
+  /**
+   * Returns what it reports of the usage of turns with a model. Absent: everything with each call, and calls
+   * are free.
+   */
   usageReports?(model: string): Promise<UsageReports>;
   /** The account that the agent works with. */
   account?(): Promise<Account>;
@@ -122,13 +125,13 @@ export type PassedSetting = "summary" | "personality";
 /** When a driver reports what a limit counts: with each model call, when the turn ends, or never. */
 export type ReportTime = "call" | "turn" | "never";
 
-/** What a driver reports of the usage of its turns. Working time is measured by the core. */
+/** Reports of a driver on the usage of its turns. Working time is measured by the core. */
 export interface UsageReports {
   readonly tokens: ReportTime;
   readonly steps: ReportTime;
   /** `free`: there is no cost to report. */
   readonly costUsd: ReportTime | "free";
-  /** Whether a price that the user configures for a model makes its cost known. */
+  /** True if a price that the user configures for a model makes its cost known. */
   readonly usesPrices?: boolean;
 }
 
@@ -145,7 +148,7 @@ export interface SessionSpec {
   readonly settings: ThreadSettings;
   /** The agent's own id of the session to resume, if it had one. */
   readonly nativeId: string | undefined;
-  /** What that session had cost when a driver last reported it. */
+  /** Cost of that session when a driver last reported it. */
   readonly nativeCost?: Cost | undefined;
   /** The turns so far, for agents that keep no history themselves. */
   history(): Promise<readonly Turn[]>;
@@ -162,9 +165,15 @@ export interface SessionSpec {
   readonly sandbox: Sandbox;
   /** The MCP servers that the user configured for threads in this folder. */
   readonly mcpServers: readonly McpServerConfig[];
-  /** Why an MCP server must not be started now; undefined if it may be. Asked before each start. Absent: all may be. */
+  /**
+   * Returns the reason an MCP server must not be started now; undefined if it may be. Called before each
+   * start. Absent: all may be.
+   */
   mcpProblem?(server: McpServerConfig): Promise<string | undefined>;
-  /** What of the project steers the agent now. Asked before each start of its process. Absent: nothing does. */
+  /**
+   * Returns the files of the project that steer the agent now. Called before each start of its process.
+   * Absent: none do.
+   */
   steering?(): Promise<Steering>;
   /** The tools that a client provides and runs itself; an agent calls them with `TurnContext.callTool`. Absent: none. */
   readonly clientTools?: readonly ClientTool[] | undefined;
@@ -177,7 +186,10 @@ export interface SessionSpec {
  */
 export interface NativeFork {
   readonly nativeId: string;
-  /** Where the copy has to end; the whole session unless given. Only for drivers whose sessions report a `position`. */
+  /**
+   * The position at which the copy has to end; the whole session if absent. Only for drivers whose sessions
+   * report a `position`.
+   */
   readonly position?: string | undefined;
   /** Summarizes what the copy lacks of this thread: as `SessionSpec.handoffSummary`, but shorter. */
   handoffSummary(): Promise<string>;
@@ -185,9 +197,11 @@ export interface NativeFork {
 
 /** Work that an agent began without a prompt, for example because one of its background tasks has ended. */
 export interface AgentInitiatedWork {
-  /** Why it began, for the user. */
+  /** The reason it began, for the user. */
   readonly reason: string;
-  /** Whether it still needs a turn: its process may have ended, or another turn may have included it. */
+  /**
+   * Reports whether it still needs a turn: its process may have ended, or another turn may have included it.
+   */
   isWaiting(): boolean;
   /** Ends the work, because there will be no turn for it. */
   refuse(): void;
@@ -203,7 +217,7 @@ export type McpServerConfig =
       readonly env: Readonly<Record<string, string>>;
       /** Host rules that it connects to without a question; the user is asked about all others. */
       readonly network?: readonly string[];
-      /** What it may write beside the workspace. */
+      /** Paths that it may write beside the workspace. */
       readonly writable?: readonly string[];
     }
   | {
@@ -222,9 +236,12 @@ export interface DriverSession {
   run(turn: TurnContext): Promise<TurnOutcome>;
   /** Adds input to the running turn. False: the turn takes no more input. Absent: the agent cannot be steered. */
   steer?(input: readonly UserInput[]): Promise<boolean>;
-  /** Whether a command that was granted more than the sandbox allows gets it when the agent runs it. Absent: never. */
+  /**
+   * Reports whether a command that was granted more than the sandbox allows gets it when the agent runs it.
+   * Absent: never.
+   */
   canGrant?(): boolean;
-  /** Whether background work continues between turns. Absent: never. */
+  /** Reports whether background work continues between turns. Absent: never. */
   isBusy?(): boolean;
   /** The commands that run in the background now. Absent: the agent has none, or does not tell. */
   backgroundCommands?(): Promise<readonly BackgroundCommand[]>;

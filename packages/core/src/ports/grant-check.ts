@@ -1,4 +1,4 @@
-/** Where a sandbox shows the folder of its broker. */
+/** The folder at which a sandbox shows its broker. */
 export const BROKER_FOLDER = "/run/flint/broker";
 
 /** The hook program in that folder, for agents that call one before each command and take a changed command from it. */
@@ -7,7 +7,10 @@ export const BROKER_HOOK = `${BROKER_FOLDER}/hook.sh`;
 /** The grants for commands that passed the hook, by the id of the agent's item. */
 export const GRANTS_FOLDER = `${BROKER_FOLDER}/grants`;
 
-/** What the hook puts before a command, up to the id: if there is a grant for it by then, the grant runs instead. */
+/**
+ * The text that the hook puts before a command, up to the id: if there is a grant for it by then, the grant
+ * runs instead.
+ */
 export const GRANT_CHECK = {
   before: `test -e ${GRANTS_FOLDER}/`,
   between: ` && exec /bin/sh ${GRANTS_FOLDER}/`,
@@ -15,7 +18,7 @@ export const GRANT_CHECK = {
 
 const ID = /^[A-Za-z0-9_-]{1,200}$/;
 
-/** Whether an id can be the name of a grant. */
+/** Reports whether an id can be the name of a grant. */
 export function isGrantName(id: string): boolean {
   return ID.test(id);
 }

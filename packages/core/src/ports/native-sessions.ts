@@ -10,7 +10,7 @@ export interface NativeHistory {
   readonly model: string | undefined;
   /** Whole turns, oldest first, with new ids; `_meta.nativeTurnId` is the agent's own id. */
   readonly turns: readonly Turn[];
-  /** What could not be read. */
+  /** Notes on sessions that could not be read. */
   readonly notes: readonly string[];
 }
 

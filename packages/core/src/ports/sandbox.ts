@@ -7,7 +7,7 @@ export interface ConnectionAttempt extends Endpoint {
   readonly itemId?: string;
 }
 
-/** Whether a connection is allowed, and if not, why: a clause for users and models. */
+/** The decision about a connection: allowed, or refused with the reason as a clause for users and models. */
 export type ConnectionDecision =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly reason: string };
@@ -19,7 +19,7 @@ export interface FailedConnection extends ConnectionAttempt {
   readonly reason: string;
 }
 
-/** What the confined commands of one thread share. */
+/** The part of a sandbox that the confined commands of one thread share. */
 export interface SandboxScope {
   readonly id: string;
   /**
@@ -50,8 +50,8 @@ export interface LaunchSpec {
   /** The item of the command, so that its connections are known for its own. */
   readonly itemId?: string;
   /**
-   * What the user allowed this command beyond its policy: hosts, paths from `resolveWritable`, or no sandbox at all. What
-   * cannot be given to this command alone is rejected with `sandboxUnavailable`.
+   * Permissions that the user gave this command beyond its policy: hosts, paths from `resolveWritable`, or no
+   * sandbox at all. Rejected with `sandboxUnavailable` if they cannot be given to this command alone.
    */
   readonly permission?: Permission | undefined;
   /** As for a program: what it may write whatever its policy says. */
@@ -64,7 +64,7 @@ export interface LaunchSpec {
   onOutput(text: string, stream: "stdout" | "stderr"): void;
 }
 
-/** Where a path really leads, or why no command may write it. */
+/** The real target of a path, or the reason no command may write it. */
 export type WritablePath = { readonly path: string } | { readonly problem: string };
 
 /** The outcome of a command. None of its processes is left by then. */
@@ -72,13 +72,13 @@ export interface LaunchResult {
   readonly exitCode: number;
   readonly durationMs: number;
   readonly ended: "exited" | "timedOut" | "aborted";
-  /** What the sandbox kept it from, as far as there is evidence; absent if there is none. */
+  /** Denials of the sandbox for which there is evidence; absent if there is none. */
   readonly denials?: readonly Denial[];
 }
 
 /** Something that the sandbox kept a command from. Never a guess: each comes with what proves it. */
 export interface Denial {
-  /** What the command would need; absent if nothing but leaving the sandbox would help. */
+  /** Permissions that the command would need; absent if nothing but leaving the sandbox would help. */
   readonly needs?: Permission;
   /** A sentence for the user and the model. */
   readonly evidence: string;
@@ -87,7 +87,7 @@ export interface Denial {
 /** A connection that was refused to a command. */
 export interface RefusedConnection extends Endpoint {
   readonly reason: string;
-  /** Whether it was refused only because there was no answer, and not by an answer or a rule. */
+  /** True if it was refused only because there was no answer, and not by an answer or a rule. */
   readonly isUnanswered?: boolean;
 }
 
@@ -107,11 +107,11 @@ export interface EndedCommand {
 export interface CopiedFile {
   /** Its name in the folder. */
   readonly name: string;
-  /** Where the original is, if it is not in the folder. */
+  /** Path of the original, if it is not in the folder. */
   readonly original?: string;
   /**
-   * Whether what the program has made of its copy may replace the original, which is undefined if there is none. Must not
-   * throw. Without it the original never changes.
+   * Reports whether the program's version of its copy may replace the original, which is undefined if there
+   * is none. Must not throw. Without it the original never changes.
    */
   readonly accepts?: (before: string | undefined, after: string) => boolean;
 }
@@ -146,7 +146,10 @@ export interface ProcessSpec {
    * it adds is private to it and deleted when it ends. What does not exist is left out.
    */
   readonly privateFolders?: readonly PrivateFolder[];
-  /** What it may not write although its policy would allow it, not counting its own paths. Missing paths are left out. */
+  /**
+   * Paths that it may not write although its policy would allow it, not counting its own paths. Missing paths
+   * are left out.
+   */
   readonly readOnlyPaths?: readonly string[];
   /** Files and folders that it sees empty, and cannot write. What does not exist is left out. */
   readonly maskedPaths?: readonly string[];
@@ -169,7 +172,7 @@ export interface BrokeredCommand {
   readonly policy: SandboxPolicy;
   /** The folder that the policy calls the workspace. */
   readonly workspace: string;
-  /** What it may do beyond that policy. */
+  /** Permissions beyond that policy. */
   readonly permission?: Permission | undefined;
   /** Ends the grant, and the command if it runs. */
   readonly signal: AbortSignal;
@@ -195,8 +198,8 @@ export interface RunningProcess {
   /** Resolves when none of its processes is left. Never rejects. */
   readonly exited: Promise<{ readonly exitCode: number }>;
   /**
-   * Whether one of its processes can still write to stdout. False only if that is certain: what confines it may keep the
-   * stream open after the program itself has closed it.
+   * Reports whether one of its processes can still write to stdout. False only if that is certain: the
+   * sandbox may keep the stream open after the program itself has closed it.
    */
   isOutputOpen?(): boolean;
   /**
@@ -224,14 +227,17 @@ export interface OfferedRef {
   readonly change: "created" | "updated" | "forced" | "deleted" | "switched";
 }
 
-/** What was committed in the sandbox, and is not in the user's repository yet. */
+/** Commits that were made in the sandbox and are not in the user's repository yet. */
 export interface CommitOffer {
   readonly refs: readonly OfferedRef[];
   /** Bounded. */
   readonly diff: string;
   /** The files that would change of those that programs run or obey, which the sandbox keeps read-only. */
   readonly protectedPaths: readonly string[];
-  /** Why nothing can be taken over yet, such as a merge with conflicts. Then there is nothing to decide. */
+  /**
+   * The reason nothing can be taken over yet, such as a merge with conflicts. Nothing is decided until it is
+   * gone.
+   */
   readonly blocked?: string;
   /** Takes everything over, or nothing and says why and what the user can do. */
   accept(): Promise<{ readonly refused?: string; readonly notes: readonly string[] }>;
@@ -241,14 +247,15 @@ export interface CommitOffer {
 
 /** Starts every command and program that Flint runs. */
 export interface Sandbox {
-  /** Whether and how commands can be confined on this machine. Computed once. */
+  /** Reports whether and how commands can be confined on this machine. Computed once. */
   state(): Promise<SandboxState>;
   /** Runs a command to its end. Rejects with `sandboxUnavailable` instead of running it less confined than asked. */
   launch(spec: LaunchSpec): Promise<LaunchResult>;
   /** Starts a program. Rejects with `sandboxUnavailable` likewise, or `agentFailed` if it cannot be started. */
   start(spec: ProcessSpec): Promise<RunningProcess>;
   /**
-   * What the sandbox kept a command from that an agent ran in its own process. Never rejects. Absent: that cannot be said.
+   * Returns what the sandbox denied to a command that an agent ran in its own process. Never rejects. Absent:
+   * that is unknown.
    */
   denials?(command: EndedCommand): Promise<readonly Denial[]>;
   /**

@@ -7,9 +7,9 @@ export interface SteeringFile {
 
 /** Project files that configure an agent. */
 export interface Steering {
-  /** What is trusted as it is now. */
+  /** Files that are trusted as they are now. */
   readonly trusted: readonly SteeringFile[];
-  /** What the agent must not use. */
+  /** Files that the agent must not use. */
   readonly untrusted: readonly SteeringFile[];
   /** Notices for the user about what is not used. */
   readonly notices: readonly string[];

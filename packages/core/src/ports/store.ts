@@ -40,7 +40,7 @@ export interface OpenedThread extends ReadThread {
   readonly writer: ThreadWriter;
 }
 
-/** What could not be read of a log. Everything else in it is intact. */
+/** The parts of a log that could not be read. Everything else in it is intact. */
 export interface Damage {
   /** Unreadable records. */
   readonly records: number;
@@ -89,7 +89,7 @@ export interface ThreadQuery {
   readonly sortDirection: "asc" | "desc";
 }
 
-/** What an errno means for the user, with the way out. */
+/** Meanings of error codes for the user, with the way out. */
 const REASONS: ReadonlyMap<string, string> = new Map([
   ["ENOSPC", "the disk is full. Free some space and try again."],
   ["EDQUOT", "your quota of disk space is used up. Free some space and try again."],

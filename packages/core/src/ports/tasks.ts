@@ -4,9 +4,9 @@ import type { Params, Result, TaskMethod } from "@flint/protocol";
 export interface Tasks {
   /** Answers a method. Rejects with a FlintError that says what to do instead. */
   call<Name extends TaskMethod>(method: Name, params: Params<Name>): Promise<Result<Name>>;
-  /** Where the events of tasks are published instead of to clients. */
+  /** The stream on which the events of tasks are published instead of to clients. */
   readonly eventStream?: string | undefined;
-  /** Whether one runs. */
+  /** True if a task is running. */
   readonly isWorking: boolean;
   /** Stops what runs, so that it can be continued later. */
   close(): Promise<void>;

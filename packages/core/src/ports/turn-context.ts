@@ -22,7 +22,7 @@ import {
 } from "@flint/protocol";
 import type { ClientFiles } from "./client-host.ts";
 
-/** What the core gives to a running turn. */
+/** Services of the core for a running turn. */
 export interface TurnContext {
   readonly turnId: string;
   readonly kind: TurnKind;
@@ -30,7 +30,10 @@ export interface TurnContext {
   readonly settings: ThreadSettings;
   readonly review: ReviewTarget | undefined;
   readonly outputSchema: Readonly<Record<string, unknown>> | undefined;
-  /** Why the agent began to work without a prompt. If set, the turn continues that work and has no input. */
+  /**
+   * The reason the agent began to work without a prompt. If set, the turn continues that work and has no
+   * input.
+   */
   readonly agentInitiated?: string | undefined;
   /** Aborted when the turn has to stop. */
   readonly signal: AbortSignal;
@@ -69,19 +72,19 @@ export interface ClientToolCall {
 /** A decision about an action. */
 export interface ActionDecision extends Decision {
   /**
-   * What an allowed action may use beyond its sandbox: what it asked for, bound to the folders that were shown, or what
-   * exactly this command was granted when it was stopped. Absent: what it asked for.
+   * Permissions of an allowed action beyond its sandbox: those it asked for, bound to the folders that were
+   * shown, or those that exactly this command was granted when it was stopped. Absent: those it asked for.
    */
   readonly granted?: Permission;
 }
 
-/** What a driver guarantees about an action, so that the policy may rely on it. */
+/** Guarantees of a driver about an action, on which the policy may rely. */
 export interface ActionGuarantees {
   /** Flint's own sandbox runs the command, so neither it nor anything it starts can write or reach the network. */
   readonly onlyReads?: boolean;
 }
 
-/** What a driver reports; the core adds thread, turn, number and time. */
+/** An event that a driver reports; the core adds thread, turn, number and time. */
 export type DriverEvent =
   | { readonly type: "item/started" | "item/completed"; readonly item: ThreadItem }
   | { readonly type: DeltaType; readonly itemId: string; readonly delta: string }
@@ -97,17 +100,17 @@ export type DriverEvent =
   | {
       readonly type: "usage";
       readonly last: TokenUsage;
-      /** How many model calls it is about; absent: one. */
+      /** Number of model calls that it covers; absent: one. */
       readonly calls?: number;
       /** The item of the call that started the sub-agent, if a sub-agent made this call. */
       readonly parentItemId?: string;
       readonly modelContextWindow?: number;
       /** The cost of this one call; the core sums it up. */
       readonly cost?: Cost;
-      /** What this call costs by the price list, from an agent that reports the cost of its calls later. */
+      /** Cost of this call by the price list, from an agent that reports the cost of its calls later. */
       readonly estimate?: Cost | undefined;
     }
-  /** What the turn has cost so far, by the agent's own count; the cost itself comes with its usage. */
+  /** Cost of the turn so far, by the agent's own count; the cost itself comes with its usage. */
   | { readonly type: "costSoFar"; readonly cost: Cost }
   | { readonly type: "error"; readonly error: TurnError; readonly willRetry: boolean }
   | {
@@ -137,7 +140,7 @@ export type DriverEvent =
       readonly params: Readonly<Record<string, unknown>>;
     };
 
-/** What an agent warns about: anything, its configuration, or what it will no longer support. */
+/** The subject of an agent's warning: anything, its configuration, or what it will no longer support. */
 export type WarningReason = "agent" | "configuration" | "deprecation";
 
 /** The outcome of a turn, according to the agent. */

@@ -64,7 +64,7 @@ export function secretsIn(environment: Environment): string[] {
   return [...new Set(values.filter((value) => value.length >= SHORTEST_SECRET && !value.startsWith("/")))];
 }
 
-/** Whether commands must not see a variable of this name. */
+/** Reports whether commands must not see a variable of this name. */
 export function isSecretName(name: string): boolean {
   const upper = name.toUpperCase();
   return SECRET_ENDING.test(upper) || PROVIDER_PREFIXES.some((prefix) => upper.startsWith(prefix));

@@ -3,7 +3,7 @@ export interface KeyFormat {
   readonly kind: string;
   readonly prefixes: readonly string[];
   readonly body: string;
-  /** How many characters of the body there are at least. */
+  /** Minimum number of characters of the body. */
   readonly least?: number;
   /** Matches a whole key, where that is more than enough of the body. */
   readonly whole?: string;
@@ -61,7 +61,7 @@ export const KEYS = new RegExp(
   "g",
 );
 
-/** How much of a key is held back before the rest of it is dropped. */
+/** Maximum length of a key that is held back before the rest of it is dropped. */
 export const LONGEST_KEY = 4096;
 
 /** The characters of a key, and of the rest of one that was too long to hold back. */
@@ -85,7 +85,7 @@ const ESCAPE_END = new RegExp(`(?:${ESCAPE})$`);
 /** Each attempt may scan the whole text, so their number is bounded. */
 const MAX_ATTEMPTS = 100;
 
-/** Where a key starts that may continue after the text; the length of the text if there is none. */
+/** Returns the start of a key that may continue after the text; the length of the text if there is none. */
 export function unfinishedKeyAt(text: string): number {
   const { length } = text;
   let from = length;
@@ -101,7 +101,7 @@ export function unfinishedKeyAt(text: string): number {
   return length;
 }
 
-/** Whether a position is inside a word. */
+/** Reports whether a position is inside a word. */
 function isInWord(text: string, at: number): boolean {
   return IS_WORD[text.charCodeAt(at - 1)] === 1 && !ESCAPE_END.test(text.slice(Math.max(0, at - 12), at));
 }
@@ -118,10 +118,10 @@ const HEADER = /-----BEGIN[A-Z ]{0,40}PRIVATE KEY-----/y;
 const FOOTER = /-----END[A-Z ]{0,40}-----/y;
 const UNFINISHED_HEADER = /-----BEGIN(?:[A-Z ]{0,60}|[A-Z ]{0,40}PRIVATE KEY-{0,4})$/y;
 
-/** How much of a private key is held back at most; the longest in use have half of it. */
+/** Maximum length of a private key that is held back; the longest in use have half of it. */
 export const LONGEST_PRIVATE_KEY = 16_384;
 
-/** What the lines of a private key consist of, including escaped line ends. */
+/** Characters in the lines of a private key, including escaped line ends. */
 export const PRIVATE_KEY_CHARACTERS = /^[A-Za-z0-9+/=\s\\:,]+/;
 
 /** Replaces the private keys in a text; one without a footer as far as it looks like one. */
@@ -142,7 +142,7 @@ export function withoutPrivateKeys(text: string): string {
   return rest === 0 ? text : shown + text.slice(rest);
 }
 
-/** Where a private key starts that has no footer yet; the length of the text if there is none. */
+/** Returns the start of a private key that has no footer yet; the length of the text if there is none. */
 export function unfinishedPrivateKeyAt(text: string): number {
   const at = text.lastIndexOf(BEGIN);
   if (at === -1) return text.length;

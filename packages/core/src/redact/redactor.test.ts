@@ -137,13 +137,13 @@ describe("Redactor", () => {
   });
 });
 
-/** What a stream shows of a text that comes in these pieces. */
+/** Returns the visible text of a stream of these pieces. */
 function streamed(pieces: readonly string[], secrets: readonly string[] = []): string {
   const stream = new RedactedStream(new Redactor(secrets));
   return pieces.map((piece) => stream.push(piece)).join("") + stream.end();
 }
 
-/** Whether five consecutive characters after the first twelve are readable. */
+/** Reports whether five consecutive characters after the first twelve are readable. */
 function isRevealed(shown: string, secret: string): boolean {
   const body = secret.replace(/-----.*?-----/g, "").slice(12);
   return Array.from({ length: body.length - 4 }, (_, at) => body.slice(at, at + 5)).some((part) =>

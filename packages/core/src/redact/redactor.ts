@@ -51,7 +51,10 @@ export class Redactor {
     return withoutPrivateKeys(shown).replace(KEYS, replacement);
   }
 
-  /** Where a key or secret starts that may continue after the text; the length of the text if there is none. */
+  /**
+   * Returns the start of a key or secret that may continue after the text; the length of the text if there is
+   * none.
+   */
   unfinishedAt(text: string): number {
     let earliest = Math.min(unfinishedKeyAt(text), unfinishedPrivateKeyAt(text));
     for (const secret of this.#secrets) earliest = Math.min(earliest, partAtEnd(text, secret));
@@ -106,7 +109,7 @@ function partAtEnd(text: string, secret: string): number {
   return at === -1 ? text.length : at;
 }
 
-/** How much of the text already shown is checked again; longer than any key prefix and what may precede it. */
+/** Length of already shown text that is checked again; longer than any key prefix and what may precede it. */
 const CONTEXT = 24;
 
 /**

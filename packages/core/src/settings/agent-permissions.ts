@@ -46,7 +46,7 @@ export function narrowedTo(settings: ThreadSettings, permissions: AgentPermissio
   });
 }
 
-/** What both allow; undefined if that is what the thread has. */
+/** Returns the hosts that both allow; undefined if that is what the thread has. */
 function fewerHosts(
   current: NetworkPermission | undefined,
   limit: NetworkPermission,

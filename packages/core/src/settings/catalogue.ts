@@ -15,13 +15,13 @@ export interface ChosenModel {
   readonly driver: Driver;
 }
 
-/** What a driver reports that does not say otherwise. */
+/** Usage reports of a driver that declares no others. */
 const EVERY_CALL: UsageReports = { tokens: "call", steps: "call", costUsd: "free" };
 
 /** The agents of this server, and their models and selectors. */
 export class Catalogue {
   readonly #drivers: readonly Driver[];
-  /** What agents have not reported of a model, although they are known to. */
+  /** Units that agents have not reported of a model although they are known to. */
   readonly #unreported = new Map<string, Set<ReportedUnit>>();
 
   constructor(drivers: readonly Driver[]) {
@@ -112,7 +112,10 @@ export class Catalogue {
     );
   }
 
-  /** What the agent of a model reports of its usage; never what a turn has shown that it does not. */
+  /**
+   * Returns what the agent of a model reports of its usage, except for units that it has failed to report in
+   * a turn.
+   */
   async usageReports(modelId: string): Promise<UsageReports> {
     const reports = (await this.driverOf(modelId).usageReports?.(modelId)) ?? EVERY_CALL;
     const missing = [...(this.#unreported.get(modelId) ?? [])].map((unit) => [unit, "never"] as const);
@@ -127,7 +130,7 @@ export class Catalogue {
     this.#unreported.set(modelId, missing);
   }
 
-  /** Who serves a model; undefined if that is its agent. */
+  /** Returns the provider of a model; undefined if that is its agent. */
   providerOf(modelId: string): string | undefined {
     return this.driverOf(modelId).provider?.(modelId);
   }

@@ -10,7 +10,7 @@ import {
 } from "@flint/protocol";
 import { networkOf } from "../approval/network-gate.ts";
 
-/** What an administrator has locked: no thread may have settings that allow more. */
+/** Settings that an administrator has locked: no thread may have settings that allow more. */
 export interface SettingsLocks {
   /** The file that locks them, for messages. */
   readonly source: string;
@@ -24,7 +24,7 @@ export interface SettingsLocks {
   readonly budget?: Budget | undefined;
 }
 
-/** How much each value allows; what is higher allows more. */
+/** Order of the values by how much they allow; the highest allows most. */
 export const APPROVALS = { never: 3, onRequest: 2, unlessTrusted: 1, always: 0 } as const satisfies Record<
   ApprovalPolicy,
   number
@@ -82,7 +82,7 @@ function beyondApprovals(settings: ThreadSettings, locked: ApprovalPolicy | unde
   return undefined;
 }
 
-/** What of a sandbox is wider than the locked one. */
+/** Returns the part of a sandbox that is wider than the locked one. */
 function widerPart(policy: SandboxPolicy, locked: SandboxPolicy): string | undefined {
   if (SANDBOXES[policy.type] > SANDBOXES[locked.type]) return policy.type;
   if (policy.type === "readOnly" && locked.type === "readOnly") {

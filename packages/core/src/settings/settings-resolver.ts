@@ -38,13 +38,13 @@ export interface SettingsOptions extends UnconfinedOptions {
   readonly budget?: Budget | undefined;
   /** The configuration in workspace files. */
   readonly workspaces: Workspaces;
-  /** What an administrator has locked: no thread may go beyond it. */
+  /** Settings that an administrator has locked: no thread may go beyond them. */
   readonly locks?: SettingsLocks | undefined;
-  /** Whether a path is an accessible folder. */
+  /** Reports whether a path is an accessible folder. */
   isFolder(path: string): Promise<boolean>;
 }
 
-/** What a client may set for a thread. */
+/** Settings of a thread that a client may override. */
 export interface SettingsOverrides {
   readonly model?: string | undefined;
   readonly agent?: string | undefined;
@@ -131,7 +131,10 @@ export class SettingsResolver {
     return this.#changed(narrowedTo(settings, permissions), overrides);
   }
 
-  /** What is configured for the agent of a model; nothing if that is the agent of the earlier model. */
+  /**
+   * Returns the permissions configured for the agent of a model; none if that is the agent of the earlier
+   * model.
+   */
   async #permissionsFor(model: string, earlier?: string): Promise<AgentPermissions> {
     const { agentPermissions } = this.#options;
     if (agentPermissions === undefined || agentPermissions.size === 0) return {};
@@ -212,7 +215,7 @@ export class SettingsResolver {
     return modelProvider === undefined ? others : { ...others, modelProvider };
   }
 
-  /** Where the model has a selector for it, that is its one home. */
+  /** Sets the personality with the model's own selector if it has one, which is then its only home. */
   async #setPersonality(settings: ThreadSettings, personality: string): Promise<void> {
     const chosen = { ...settings.config, [PERSONALITY]: personality };
     const { [PERSONALITY]: offered } = await this.#catalogue.keepOffered(settings.model, chosen);
@@ -236,9 +239,9 @@ function setBudget(settings: ThreadSettings, requested: Budget): void {
   else settings.budget = budget;
 }
 
-/** Whether unconfined work is allowed, and where the user's files are. */
+/** Settings for unconfined work, and the folder of the user's files. */
 export interface UnconfinedOptions {
-  /** Whether clients may turn off approvals and the sandbox at the same time. */
+  /** True if clients may turn off approvals and the sandbox at the same time. */
   readonly allowUnconfined: boolean;
   /** The user's home folder; a writable root that contains it confines nothing. */
   readonly home?: string | undefined;
@@ -275,7 +278,7 @@ const ERRORS = {
     ),
 };
 
-/** Why a sandbox confines nothing, as text; undefined if it does. */
+/** Returns the reason a sandbox confines nothing, as text; undefined if it confines. */
 function unconfinedReason(
   policy: SandboxPolicy,
   cwd: string,

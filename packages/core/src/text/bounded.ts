@@ -1,8 +1,8 @@
 import { LIMITS } from "@flint/protocol";
 
-/** How much of a limit the beginning of a text may take. */
+/** Share of a limit that the beginning of a text may take. */
 export const HEAD_SHARE = 0.75;
-/** How much its end may take; the rest is for the line between them. */
+/** Share that its end may take; the rest is for the line between them. */
 export const TAIL_SHARE = 0.2;
 
 /** The longest beginning of a text that takes at most so many bytes as UTF-8, without splitting a character. */
@@ -42,7 +42,7 @@ export function tailOf(text: string, bytes: number): string {
   return end.toString("utf8", start);
 }
 
-/** How the length of a text is counted: as UTF-8, or in the units of its string. */
+/** Unit in which a text is measured: bytes of UTF-8, or characters of its string. */
 type Unit = "bytes" | "characters";
 
 const UNITS = {
@@ -129,7 +129,7 @@ export class BoundedOutput {
     return omitted === 0 ? tail : `${gapLine(omitted)}${tail}`;
   }
 
-  /** How much the command has printed in total. */
+  /** Total output that the command has printed. */
   get printed(): { readonly bytes: number; readonly lines: number } {
     return { bytes: this.#bytes, lines: this.#newlines + (this.#endsLine ? 0 : 1) };
   }

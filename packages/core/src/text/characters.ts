@@ -39,7 +39,7 @@ const hidden = lazy(
     /[^\P{C}\t\n]|[\p{Zl}\p{Zp}]|[^\P{Zs} ]|[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0]|[\u{e0100}-\u{e01ef}]/u,
 );
 
-/** Whether a text contains characters that its reader would not notice. */
+/** Reports whether a text contains characters that a reader would not notice. */
 export function hasHiddenCharacters(text: string): boolean {
   return hidden().test(text);
 }

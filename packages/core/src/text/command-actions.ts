@@ -8,8 +8,8 @@ const MAX_LENGTH = 4_000;
 const MAX_PARTS = 20;
 
 /**
- * What a command does: the files it reads, the folders it lists, what it searches for. A command of which any part is
- * not certain is one unknown action, because half an answer would hide the other half.
+ * Returns the actions of a command: the files it reads, the folders it lists, what it searches for. A command
+ * of which any part is not certain is one unknown action, because half an answer would hide the other half.
  */
 export function commandActions(script: string): readonly CommandAction[] {
   const [folder, parts] = inFolder(partsOf(script.trim()) ?? []);

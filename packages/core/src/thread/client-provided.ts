@@ -1,7 +1,10 @@
 import type { ClientTool } from "@flint/protocol";
 import type { ClientHost, McpServerConfig } from "../ports/index.ts";
 
-/** What clients provide for single threads. In memory only, so that no key gets into a file. */
+/**
+ * MCP servers and hosts that clients provide for single threads. In memory only, so that no key gets into a
+ * file.
+ */
 export class ClientProvided {
   readonly #servers = new Map<string, readonly McpServerConfig[]>();
   readonly #tools = new Map<string, readonly ClientTool[]>();

@@ -29,7 +29,7 @@ import type { ThreadLog } from "./log.ts";
 import { ThreadSandbox } from "./thread-sandbox.ts";
 import { ThreadTurns } from "./thread-turns.ts";
 
-/** How long closing a thread waits for a method that is still running in it. */
+/** Time for which closing a thread waits for a method that is still running in it. */
 const QUEUE_GRACE_MS = 1_000;
 
 /** Options of a thread. */
@@ -46,7 +46,7 @@ export interface LiveThreadOptions {
   readonly sandbox: Sandbox;
   readonly catalogue: Catalogue;
   readonly approvalTimeoutMs: number;
-  /** How long an agent may report nothing while its model is expected to speak. */
+  /** Time for which an agent may report nothing while its model is expected to respond. */
   readonly silenceMs?: number | undefined;
   realPath(path: string): string;
   folderIdentity?: ((path: string) => string | undefined) | undefined;
@@ -154,17 +154,20 @@ export class LiveThread {
     });
   }
 
-  /** Whether it may be unloaded: no subscribers, and nothing running in it, not even in the background. */
+  /**
+   * Reports whether it may be unloaded: no subscribers, and nothing running in it, not even in the
+   * background.
+   */
   get isIdle(): boolean {
     return !this.turns.isRunning && this.log.subscriberCount === 0 && !this.queue.busy && !this.#agent.isBusy;
   }
 
-  /** Whether a turn or its agent's background work is running. */
+  /** Reports whether a turn or its agent's background work is running. */
   get isWorking(): boolean {
     return this.turns.hasTurn || this.#agent.isBusy;
   }
 
-  /** Whether it was unloaded, and has to be loaded again to be used. */
+  /** Reports whether it was unloaded, and has to be loaded again to be used. */
   get isClosed(): boolean {
     return this.turns.isClosed;
   }

@@ -11,7 +11,10 @@ export class NextTurn {
   readonly #locks: SettingsLocks | undefined;
   /** Work that the agent initiated, until it has a turn. */
   #agentInitiated: { readonly agent: string; readonly work: AgentInitiatedWork } | undefined;
-  /** Whether queued input starts the next turn: not after a turn that did not complete, until the user starts another. */
+  /**
+   * True if queued input starts the next turn. False after a turn that did not complete, until the user
+   * starts another.
+   */
   #continuesQueue = false;
 
   constructor(log: ThreadLog, clock: Clock, locks: SettingsLocks | undefined) {
@@ -25,7 +28,7 @@ export class NextTurn {
     this.#agentInitiated = { agent, work };
   }
 
-  /** Whether another turn may follow one that ended like this. */
+  /** Reports whether another turn may follow one that ended like this. */
   after(status: "completed" | "interrupted" | "failed", isAgentInitiated: boolean): boolean {
     // After an interruption or a failure the user should look before the queue continues.
     this.#continuesQueue = status === "completed" && (!isAgentInitiated || this.#continuesQueue);

@@ -28,7 +28,7 @@ import { ClientProvided } from "./client-provided.ts";
 import { LiveThread } from "./live-thread.ts";
 import { ThreadLog } from "./log.ts";
 
-/** What the registry builds threads from. */
+/** Dependencies from which the registry builds threads. */
 export interface ThreadRegistryOptions {
   readonly store: Store;
   /** Keeps ephemeral threads, in memory. */
@@ -38,18 +38,18 @@ export interface ThreadRegistryOptions {
   readonly checkpoints?: Checkpoints | undefined;
   readonly rules: Rules;
   readonly policyRules?: PolicyRules | undefined;
-  /** What an administrator has locked. */
+  /** Settings that an administrator has locked. */
   readonly locks?: SettingsLocks | undefined;
   readonly sandbox: Sandbox;
   readonly catalogue: Catalogue;
   readonly approvalTimeoutMs: number;
-  /** How long an agent may report nothing while its model is expected to speak. */
+  /** Time for which an agent may report nothing while its model is expected to respond. */
   readonly silenceTimeoutMs?: number | undefined;
   realPath(path: string): string;
   folderIdentity?: ((path: string) => string | undefined) | undefined;
-  /** How long an unused thread stays loaded. */
+  /** Time for which an unused thread stays loaded. */
   readonly idleTimeoutMs: number;
-  /** How long background work of an agent may go on in an unused thread. */
+  /** Time for which background work of an agent may continue in an unused thread. */
   readonly backgroundTimeoutMs: number;
   readonly mcpServers: readonly McpServerConfig[];
   readonly workspaces: Workspaces;
@@ -87,7 +87,7 @@ export class ThreadRegistry {
     return this.#loaded.get(threadId)?.thread;
   }
 
-  /** Whether a turn or background work is running in any of them. */
+  /** Reports whether a turn or background work is running in any of them. */
   get isWorking(): boolean {
     return [...this.#loaded.values()].some(({ thread }) => thread.isWorking);
   }

@@ -12,7 +12,7 @@ export interface StartedThread {
   readonly isNew: boolean;
 }
 
-/** What distinguishes one request from another, without what is in it. */
+/** Returns a digest that distinguishes requests without revealing their content. */
 export async function digestOf(request: unknown): Promise<string> {
   // Loaded on first use, because few clients send ids.
   const { createHash } = await import("node:crypto");

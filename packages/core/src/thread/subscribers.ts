@@ -1,7 +1,7 @@
 import type { ThreadEvent } from "@flint/protocol";
 import type { Subscription } from "./subscription.ts";
 
-/** What has to happen before events are sent. */
+/** Conditions that must be met before events are sent. */
 export interface DeliveryConditions {
   readonly ready?: Promise<void> | undefined;
   readonly before?: (() => void) | undefined;

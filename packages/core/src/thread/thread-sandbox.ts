@@ -16,15 +16,17 @@ import type {
 
 type Variables = Readonly<Record<string, string>>;
 
-/** What holds for everything that is started in the sandbox of a thread. */
+/** Options that hold for everything that is started in the sandbox of a thread. */
 export interface ThreadSandboxOptions {
   /** Hosts that no command may connect to. A program's own hosts that overlap with them are decided about like any other. */
   readonly deniedHosts?: readonly string[];
   /** The variables that keep git from running what an untrusted repository names. */
   gitVariables?(cwd: string): Promise<Variables>;
-  /** What else every program of the thread has in its environment. */
+  /** Returns further environment variables for every program of the thread. */
   variables?(): Variables;
-  /** Where a client runs the commands that nothing would confine here; undefined: nowhere. */
+  /**
+   * Returns the client's terminal for commands that nothing would confine here; undefined if there is none.
+   */
   terminal?(): ClientTerminal | undefined;
 }
 
@@ -70,7 +72,7 @@ export class ThreadSandbox implements Sandbox {
     return this.#sandbox.start({ scope: this.#scope(), ...spec, ...hosts, environment });
   }
 
-  /** What it can say about ended commands and about files; absent where the sandbox cannot say it. */
+  /** The inspections of ended commands and of files that the sandbox offers. */
   get inspections(): Pick<Sandbox, "denials" | "unprotectedFiles"> {
     const { denials, unprotectedFiles } = this.#sandbox;
     return {
@@ -97,7 +99,7 @@ export class ThreadSandbox implements Sandbox {
     return this.#sandbox.openBroker?.((spec) => this.start(spec));
   }
 
-  /** What the thread's agent committed; undefined if there is nothing to take over. */
+  /** Returns the commits of the thread's agent; undefined if there is nothing to take over. */
   async commits(): Promise<CommitOffer | undefined> {
     return this.#sandbox.commits?.(this.#scope().id);
   }
@@ -113,7 +115,10 @@ export class ThreadSandbox implements Sandbox {
   }
 }
 
-/** Whether nothing confines a command. An external sandbox does, and a client's terminal need not be in it. */
+/**
+ * Reports whether nothing confines a command. An external sandbox does, and a client's terminal need not be
+ * in it.
+ */
 function isOutside({ policy, permission }: LaunchSpec): boolean {
   return policy.type === "dangerFullAccess" || permission?.unconfined === true;
 }

@@ -38,7 +38,7 @@ import type { ThreadLog } from "./log.ts";
 import { NextTurn } from "./next-turn.ts";
 import type { ThreadSandbox } from "./thread-sandbox.ts";
 
-/** What the turns of a thread run with. */
+/** Dependencies of the turns of a thread. */
 export interface ThreadTurnsOptions {
   readonly threadId: string;
   readonly ephemeral: boolean;
@@ -46,11 +46,11 @@ export interface ThreadTurnsOptions {
   readonly clock: Clock;
   readonly usageLimits: UsageLimits;
   readonly checkpoints: Checkpoints | undefined;
-  /** How long an agent may report nothing while its model is expected to speak. */
+  /** Time for which an agent may report nothing while its model is expected to respond. */
   readonly silenceMs: number | undefined;
   /** Host rules that no command may connect to. */
   readonly deniedHosts: readonly string[];
-  /** What an administrator has locked: no turn runs with settings beyond it. */
+  /** Settings that an administrator has locked: no turn runs with settings beyond them. */
   readonly locks: SettingsLocks | undefined;
   /** The client that runs commands and has the files now, in place of this machine. */
   clientHost(): ClientHost | undefined;
@@ -88,7 +88,7 @@ export class ThreadTurns {
     this.#goal = new GoalPursuit(log, clock, locks);
   }
 
-  /** Whether a turn is running. */
+  /** Reports whether a turn is running. */
   get isRunning(): boolean {
     return this.#runner !== undefined;
   }
@@ -98,7 +98,7 @@ export class ThreadTurns {
     return this.isRunning || this.#log.state.activeTurnId !== undefined;
   }
 
-  /** Whether no turn can run any more. */
+  /** Reports whether no further turn can run. */
   get isClosed(): boolean {
     return this.#closed;
   }

@@ -20,7 +20,10 @@ export function withAllItems<Event extends ThreadEvent>(event: Event, state: Thr
   return { ...event, data: { ...event.data, turn: fullTurn(turn) } };
 }
 
-/** Whether items take no more than this many characters as JSON. Large texts are not written out to find that out. */
+/**
+ * Reports whether items take no more than this many characters as JSON. Does not serialize large texts to
+ * find out.
+ */
 function fitsIn(items: Turn["items"], limit: number): boolean {
   let room = limit;
   for (const item of items) {
@@ -48,7 +51,7 @@ export function textLength(state: ThreadState, { type, turnId, itemId }: DeltaTa
   return typeof text === "string" ? text.length : 0;
 }
 
-/** Whether both are listed the same way; the status is not part of a listing. */
+/** Reports whether both are listed the same way; the status is not part of a listing. */
 export function hasSameListing(left: Thread, right: Thread): boolean {
   if (left === right) return true;
   const { status: _left, ...one } = left;
@@ -60,7 +63,7 @@ export function hasSameListing(left: Thread, right: Thread): boolean {
   );
 }
 
-/** Whether two statuses are equal: both idle, or both active and waiting for the same things. */
+/** Reports whether two statuses are equal: both idle, or both active and waiting for the same things. */
 export function isSameStatus(left: Thread["status"], right: Thread["status"]): boolean {
   const flags = left.activeFlags ?? [];
   const others = right.activeFlags ?? [];

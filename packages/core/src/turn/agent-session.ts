@@ -26,7 +26,7 @@ import type { Catalogue } from "../settings/catalogue.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { type ForkSource, forkSource, handoffSummary } from "./handoff.ts";
 
-/** How long closing an agent is waited for. */
+/** Time to wait for an agent to close. */
 const CLOSE_GRACE_MS = 3_000;
 
 const SETTING_NAMES: Readonly<Record<PassedSetting, string>> = {
@@ -60,11 +60,11 @@ export interface AgentSessionOptions {
 export interface OpenSession {
   readonly agent: string;
   readonly session: DriverSession;
-  /** Whether files can be saved as the agent asks about them, instead of all before the turn. */
+  /** True if files can be saved as the agent asks about them, instead of all before the turn. */
   readonly asksFirst: boolean;
-  /** Whether a read-only thread may let it write what was approved, because it asks about each write. */
+  /** True if a read-only thread may let it write what was approved, because it asks about each write. */
   readonly asksToWrite: boolean;
-  /** Whether the output of its commands says what the sandbox kept them from. */
+  /** True if the output of its commands explains what the sandbox denied them. */
   readonly explainsDenials?: boolean;
   /** The turns that the agent's own session lacks. */
   missedTurns(): Promise<readonly Turn[]>;
@@ -105,7 +105,7 @@ export class AgentSession {
     return this.#opening.opened;
   }
 
-  /** Whether the agent has background work that outlasts its turns. */
+  /** Reports whether the agent has background work that outlasts its turns. */
   get isBusy(): boolean {
     return this.#opening?.session?.isBusy?.() === true;
   }
@@ -195,7 +195,7 @@ export class AgentSession {
     };
   }
 
-  /** What steers the agent now. Clients are sent each notice once. */
+  /** Returns the files that steer the agent now. Clients are sent each notice once. */
   async #steering(paths: readonly string[]): Promise<Steering> {
     const { log, workspaces } = this.#options;
     const steering = await workspaces.steering(log.state.settings.cwd, paths);
@@ -203,7 +203,7 @@ export class AgentSession {
     return steering;
   }
 
-  /** Why a server must not be started now. Clients are sent each reason once. */
+  /** Returns the reason a server must not be started now. Clients are sent each reason once. */
   async #mcpProblem(server: McpServerConfig): Promise<string | undefined> {
     const { log, workspaces } = this.#options;
     const { cwd, sandboxPolicy } = log.state.settings;

@@ -8,10 +8,10 @@ import {
   type UserInput,
 } from "@flint/protocol";
 
-/** How many ids of one thread, or of the threads of one server, are remembered. */
+/** Maximum number of ids that are remembered for one thread, or for the threads of one server. */
 export const MAX_CLIENT_IDS = 1_000;
 
-/** What an earlier request with the same id led to. */
+/** The result of an earlier request with the same id. */
 export type EarlierInput = { readonly turn: Turn } | { readonly queuedInput: QueuedInput };
 
 /**
@@ -29,8 +29,8 @@ export class ClientIds {
   }
 
   /**
-   * What became of the input with this id; undefined if there is none. Throws `invalidParams` if that input was another
-   * one. `input` is as the log has it.
+   * Finds the turn or queued input with this id; undefined if there is none. Throws `invalidParams` if that
+   * input differs. `input` is as the log has it.
    */
   async find(clientId: string, input: readonly UserInput[]): Promise<EarlierInput | undefined> {
     const queuedInput = this.#state().queue.find((queued) => queued.clientId === clientId);

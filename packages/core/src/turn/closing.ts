@@ -22,19 +22,19 @@ import {
 } from "@flint/protocol";
 import { itemEvents } from "./decisions.ts";
 
-/** How a turn ends. */
+/** The end of a turn. */
 export interface Ending {
   readonly status: "completed" | "interrupted" | "failed";
   readonly error?: TurnError | undefined;
-  /** What resolves the requests that are still open. */
+  /** The event that resolves the requests that are still open. */
   readonly by: ResolvedBy;
   /** The name of the client that interrupted it. */
   readonly client?: string | undefined;
-  /** How long the turn waited for the user. */
+  /** Time that the turn waited for the user. */
   readonly waitedMs?: number;
-  /** Where it ends in the agent's own session, if the agent reported it. */
+  /** Its end in the agent's own session, if the agent reported it. */
   readonly nativeEnd?: NativeEnd | undefined;
-  /** What was not allowed in it. */
+  /** Actions that were declined in it. */
   readonly declined?: readonly DeclinedAction[];
 }
 
@@ -198,7 +198,7 @@ export function turnErrorOf(thrown: unknown): TurnError {
   return { message: agentFailed(thrown).message, errorInfo: "AgentFailed" };
 }
 
-/** What an agent threw, as an error for the user. */
+/** Converts anything that an agent threw to an error for the user. */
 export function agentFailed(thrown: unknown): FlintError {
   // Flint's own errors of agents name the agent.
   if (thrown instanceof FlintError && thrown.kind === "agentFailed") return thrown;

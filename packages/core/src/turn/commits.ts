@@ -1,7 +1,7 @@
 import { type Action, asFlintError, type Decision, type GitMode, type Item, mintId } from "@flint/protocol";
 import type { CommitOffer, DriverEvent, OfferedRef } from "../ports/index.ts";
 
-/** What taking over commits needs of its turn. */
+/** Dependencies of taking over commits on their turn. */
 export interface TurnCommitsOptions {
   readonly mode: GitMode;
   /** Looks at what was committed in the sandbox. */
@@ -52,7 +52,7 @@ async function decided(
   return { ...item, status: "declined", result };
 }
 
-/** Whether the user's branches or tags would lose something: that is asked about in every mode. */
+/** Reports whether the user's branches or tags would lose commits, which is asked about in every mode. */
 function losesCommits({ refs }: CommitOffer): boolean {
   const isOwn = ({ name }: OfferedRef) => !name.startsWith("refs/remotes/");
   return refs.some((ref) => isOwn(ref) && (ref.change === "deleted" || ref.change === "forced"));

@@ -22,9 +22,9 @@ export interface NewTurn {
   readonly input: readonly UserInput[];
   readonly review?: ReviewTarget | undefined;
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
-  /** Who sent it. */
+  /** The sender of the input. */
   readonly sender?: Sender | undefined;
-  /** Why the agent initiated it; then there is no input. */
+  /** The reason the agent initiated it; then there is no input. */
   readonly agentInitiated?: string | undefined;
   /** Set for a turn of a pursued goal: one that continues the work, or one that checks it. */
   readonly forGoal?: "prompt" | "check" | undefined;
@@ -73,7 +73,7 @@ export function decideTurn(
   return { turn, events, started: { turnId: turn.id, kind, input, review, outputSchema, agentInitiated } };
 }
 
-/** Why a turn began that no user started. */
+/** Returns the reason a turn began that no user started. */
 function startedBy({ agentInitiated, forGoal }: NewTurn): Pick<Turn, "_meta"> {
   if (agentInitiated !== undefined) return { _meta: { startedBy: "agent", reason: agentInitiated } };
   if (forGoal === undefined) return {};
@@ -145,7 +145,7 @@ export function runningTurnId({ thread, activeTurnId }: ThreadState, expected?: 
   return activeTurnId;
 }
 
-/** Who sent an input: the id that the client gave it, and what the client calls itself. */
+/** The sender of an input: the id that the client gave it, and the client's own name. */
 export type Sender = Pick<QueuedInput, "clientId" | "client">;
 
 /** The sender alone, of something that names one; only what is known. */

@@ -5,13 +5,13 @@ import type { Checkpoints, Clock, DriverEvent, TurnCheckpoint } from "../ports/i
 import { storageFailed } from "../ports/store.ts";
 import type { ThreadLog } from "../thread/log.ts";
 
-/** How long the end of a turn waits until its checkpoint is complete. */
+/** Time for which the end of a turn waits until its checkpoint is complete. */
 const END_GRACE_MS = 5_000;
 
 /** After this long, clients are warned that the agent waits for the workspace to be saved. */
 const SLOW_MS = 1_000;
 
-/** What is needed to save the files of a turn. */
+/** Dependencies for saving the files of a turn. */
 export interface TurnFilesOptions {
   readonly threadId: string;
   readonly turnId: string;

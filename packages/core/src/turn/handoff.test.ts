@@ -76,7 +76,7 @@ function threadWith(options: {
   };
 }
 
-/** What is found for a thread with these turns, among other threads by their names. */
+/** Finds the session to copy for a thread with these turns, among other threads by their names. */
 function found(
   state: ThreadState,
   turns: readonly Turn[],

@@ -32,18 +32,18 @@ function turnText(turn: Turn): string {
   return [...lines, ...ending].join("\n");
 }
 
-/** How many ancestors of a fork are searched. */
+/** Maximum number of ancestors of a fork that are searched. */
 const MAX_ANCESTORS = 8;
 
 /** An agent's own session, and the last turn of the thread that a copy of it contains. */
 export interface ForkSource {
   readonly nativeId: string;
-  /** Where the copy has to end; the whole session unless given. */
+  /** The position at which the copy has to end; the whole session if absent. */
   readonly position?: string;
   readonly lastTurnId: string;
 }
 
-/** Where to search for an agent's session. */
+/** The places to search for an agent's session. */
 export interface ForkSearch {
   readonly agent: string;
   /** A thread that was made as a fork, or in which turns were dropped. */

@@ -23,7 +23,7 @@ import { commandActions } from "../text/command-actions.ts";
 import type { ThreadLog } from "../thread/log.ts";
 import { TurnCaps } from "./turn-caps.ts";
 
-/** Where a driver's event happened, and the totals it adds to. */
+/** The turn of a driver's event, and the totals it adds to. */
 interface EventContext {
   readonly threadId: string;
   readonly turnId: string;
@@ -35,7 +35,7 @@ interface EventContext {
   readonly caps: TurnCaps;
 }
 
-/** What becomes an event at once; the rest is only for the runner of the turn. */
+/** The reports that become an event at once; the rest is only for the runner of the turn. */
 export type ReportedEvent = Exclude<DriverEvent, { type: "position" | "costSoFar" | "limits" }>;
 
 /** The same without streamed text. */
@@ -48,9 +48,9 @@ export interface TurnReporterOptions {
   readonly log: ThreadLog;
   /** The connections that were decided about while the command of an item ran. */
   connectionsOf(itemId: string): readonly DecidedConnection[];
-  /** What allowed the action of an item. */
+  /** Returns the allowance of an item's action. */
   allowanceOf(itemId: string): Allowance | undefined;
-  /** What the turn has cost so far; undefined if nothing is known about it. */
+  /** Returns the cost of the turn so far; undefined if it is unknown. */
   costOfTurn(): Cost | undefined;
   /** Called with what the log throws, which a driver must not see. */
   onError(error: unknown): void;
@@ -150,7 +150,7 @@ export class TurnReporter {
   }
 }
 
-/** How many slash commands of an agent are kept, and how much of each text. */
+/** Maximum number of slash commands of an agent that are kept, and the maximum length of each text. */
 const MAX_COMMANDS = 200;
 const MAX_COMMAND_TEXT = 300;
 
@@ -163,7 +163,7 @@ function shortCommand({ name, description, hint }: AgentCommand): AgentCommand {
   };
 }
 
-/** Whether an agent has reported the same commands before. */
+/** Reports whether an agent has reported the same commands before. */
 function isKnown(
   commands: readonly AgentCommand[],
   known: ThreadState["agentCommands"],
@@ -264,7 +264,7 @@ export function aggregateDiff(turn: Turn): string {
 
 type ActionItem = Item<"commandExecution" | "fileChange" | "mcpToolCall" | "toolCall">;
 
-/** Whether an item is something that is decided about before it is done. */
+/** Reports whether an item is an action that is decided about before it is done. */
 function isAction(item: KnownItem): item is ActionItem {
   return ["commandExecution", "fileChange", "mcpToolCall", "toolCall"].includes(item.type);
 }

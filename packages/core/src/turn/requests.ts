@@ -20,15 +20,15 @@ const OFFERED_BEFORE: Decision = {
 };
 const TOO_LATE: ToolCallResult = failedToolCall("The turn has ended.");
 
-/** What requests need of their turn. */
+/** Dependencies of requests on their turn. */
 export interface TurnRequestsOptions {
   readonly turnId: string;
   readonly requests: OpenRequests;
   readonly guard: BudgetGuard;
   readonly files: TurnFiles | undefined;
-  /** What was offered before in this thread. */
+  /** Offers that were made before in this thread. */
   readonly offers: RerunOffers;
-  /** Whether the turn has ended or is about to. */
+  /** Reports whether the turn has ended or is about to. */
   hasEnded(): boolean;
   /** Called when the user cancels the whole turn. */
   cancelTurn(): void;

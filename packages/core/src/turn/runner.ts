@@ -45,7 +45,7 @@ import { SilenceGuard } from "./silence-guard.ts";
 import { TurnSteering } from "./steering.ts";
 import { type Interrupter, TurnStop } from "./stop.ts";
 
-/** How long the end of a turn waits for a look at the files that it made. */
+/** Time for which the end of a turn waits for the search for files that it made. */
 const UNPROTECTED_MS = 2_000;
 
 /** Dependencies of a turn. */
@@ -54,34 +54,34 @@ export interface TurnRunnerOptions {
   readonly turn: StartedTurn;
   readonly log: ThreadLog;
   readonly requests: OpenRequests;
-  /** What was offered before in this thread to run again. */
+  /** Offers to run a command again that were made before in this thread. */
   readonly offers: RerunOffers;
   readonly clock: Clock;
   readonly usageLimits: UsageLimits;
   /** Saves files before the turn changes them. */
   readonly checkpoints?: Checkpoints | undefined;
   readonly ephemeral?: boolean;
-  /** How long the agent may report nothing; absent: as long as it likes. */
+  /** Time for which the agent may report nothing; absent: unlimited. */
   readonly silenceMs?: number | undefined;
   /** Host rules that no command may connect to. */
   readonly deniedHosts: readonly string[];
-  /** What an administrator has locked. */
+  /** Settings that an administrator has locked. */
   readonly locks?: SettingsLocks | undefined;
   /** The client that has the files now; absent or undefined: they are on the disk. */
   clientHost?(): ClientHost | undefined;
-  /** What the agent committed in its sandbox. */
+  /** Returns the commits that the agent made in its sandbox. */
   commits(): Promise<CommitOffer | undefined>;
   /** Shows a running agent what the user has committed since its last turn. Never rejects. */
   refreshScope(): Promise<void>;
   /** The connections that were decided about while the command of an item ran. */
   connectionsOf(itemId: string): readonly DecidedConnection[];
-  /** What was refused to the command of an item so far. */
+  /** Returns the connections that were refused to the command of an item so far. */
   refused(itemId: string): readonly RefusedConnection[];
   /** Finds out what the sandbox kept a command from. */
   readonly denials?: Sandbox["denials"];
   /** Finds files that the sandbox cannot keep commands from creating. */
   readonly unprotectedFiles?: Sandbox["unprotectedFiles"];
-  /** What could not be sent to the agent in an earlier turn. */
+  /** Texts that could not be sent to the agent in an earlier turn. */
   readonly deferred: DeferredTexts;
   /** The agent's session, opened if necessary. */
   session(): Promise<OpenSession>;

@@ -4,7 +4,7 @@ import type { Clock, DriverEvent } from "../ports/index.ts";
 /** The parts of its turn that a guard uses. */
 export interface SilenceGuardOptions {
   readonly clock: Clock;
-  /** How long the agent may report nothing. Absent: as long as it likes. */
+  /** Time for which the agent may report nothing. Absent: unlimited. */
   readonly limitMs: number | undefined;
   /** Ends the turn for this reason. */
   silent(error: TurnError): void;

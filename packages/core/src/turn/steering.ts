@@ -42,7 +42,7 @@ export class TurnSteering {
     return undefined;
   }
 
-  /** Whether the running agent accepted a text. Never rejects. */
+  /** Reports whether the running agent accepted a text. Never rejects. */
   async steerText(text: string): Promise<boolean> {
     // Expected: the agent has just ended.
     const release = await this.steer([{ type: "text", text }]).catch(() => undefined);

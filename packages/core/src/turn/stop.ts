@@ -3,10 +3,10 @@ import { Latch } from "../async.ts";
 import type { Clock, TurnOutcome } from "../ports/index.ts";
 import { type Ending, failedStorage, SERVER_STOPPED } from "./closing.ts";
 
-/** How long a driver may take to stop before its session is closed. */
+/** Time for which a driver may take to stop before its session is closed. */
 const STOP_GRACE_MS = 3_000;
 
-/** Who can interrupt a turn: a client, or the server that stops. */
+/** The party that can interrupt a turn: a client, or the server that stops. */
 export type Interrupter = "interrupt" | "serverStopped";
 
 /** Stops a turn before its driver is done. Remembers why, because that decides how the turn ends. */
@@ -49,12 +49,12 @@ export class TurnStop {
     return this.#finished.opened;
   }
 
-  /** Whether the turn is stopped or its driver has finished. */
+  /** Reports whether the turn is stopped or its driver has finished. */
   get hasEnded(): boolean {
     return this.#finished.isOpen || this.signal.aborted;
   }
 
-  /** Whether reports of the driver still count: while a turn is being stopped, they do. */
+  /** Reports whether reports of the driver still count: while a turn is being stopped, they do. */
   get acceptsReports(): boolean {
     return !this.#finished.isOpen && this.#storageFailure === undefined;
   }
@@ -85,7 +85,10 @@ export class TurnStop {
     this.#cancelGrace?.();
   }
 
-  /** How a turn with this outcome ends. If its driver reports a failure, `explained` completes the error. */
+  /**
+   * Returns the ending of a turn with this outcome. If its driver reports a failure, `explained` completes
+   * the error.
+   */
   ending(outcome: TurnOutcome, explained: (error: TurnError) => TurnError): Ending {
     if (this.#storageFailure !== undefined) return failedStorage(this.#storageFailure);
     if (this.#interruptedBy !== undefined && outcome.status !== "completed") {

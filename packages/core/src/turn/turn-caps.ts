@@ -2,7 +2,7 @@ import { type DeltaType, ITEMS, type Item, isKnownItem, LIMITS, type ThreadItem 
 import { cutMiddle, headOf } from "../text/bounded.ts";
 import { StreamMap } from "../thread/stream-map.ts";
 
-/** How much of a text was accepted. */
+/** The accepted part of a text. */
 interface Accepted {
   bytes: number;
 }
@@ -71,7 +71,7 @@ export class TurnCaps {
     return omitted === 0 ? item : { ...item, [field]: text };
   }
 
-  /** How much of a complete text is kept. One that was not streamed counts from now on. */
+  /** Returns the kept length of a complete text. One that was not streamed counts from here on. */
   #limitOf(itemId: string, whole: string, limit: number): number {
     const known = this.#limits.get(itemId);
     if (known !== undefined) return Math.min(limit, known);
