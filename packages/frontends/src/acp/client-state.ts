@@ -13,13 +13,13 @@ export interface InitializedClient {
   readonly name: string;
 }
 
-/** What all clients of the front end share. */
+/** Services shared by all clients of the front end. */
 export interface FrontendServices {
   readonly encoder: Encoder<Notification>;
   readonly lastSessions: LastSessions;
   /** The login methods that clients are offered. */
   readonly logins: readonly Login[];
-  /** What the user wants clients to do themselves. */
+  /** The work that the user lets clients do themselves. */
   readonly use: EditorUse;
   readonly clock: Clock;
   /** Any client may change it, for all of them. */

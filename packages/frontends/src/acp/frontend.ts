@@ -9,11 +9,11 @@ import { ACP } from "./vocabulary.ts";
 export type { LastSessions } from "./client-state.ts";
 export type { Login } from "./login.ts";
 
-/** What a user can configure about the ACP front end. */
+/** Options of the ACP front end that a user can configure. */
 export interface AcpOptions {
-  /** Whether the first new session of a client in a folder continues the last one of that kind of client there. */
+  /** True if the first new session of a client in a folder continues the last one of that kind of client there. */
   readonly autoResume?: boolean | undefined;
-  /** Where the last sessions are recorded; in memory if absent. */
+  /** The store of the last sessions; in memory if absent. */
   readonly lastSessions?: LastSessions;
   /** Runs commands that nothing confines in terminals of the client, where it has them. Off if absent. */
   readonly clientTerminal?: boolean | undefined;

@@ -14,10 +14,10 @@ import type { OfferedCommand } from "./prompt/commands.ts";
 import type { ConfigState } from "./sessions/config-options.ts";
 import type { ToolView } from "./views/tool-view.ts";
 
-/** What differs between the versions of the protocol. */
+/** The differences between the versions of the protocol. */
 export interface ProtocolVersion {
   readonly version: 1 | 2;
-  /** Whether a prompt is answered once its message is in the conversation, not when its turn has ended. */
+  /** True if a prompt is answered once its message is in the conversation, not when its turn has ended. */
   readonly acknowledgesPrompts: boolean;
   /** The response to `initialize`. */
   initializeResponse(
@@ -29,11 +29,11 @@ export interface ProtocolVersion {
   sessionResponse(config: ConfigState, commands: readonly OfferedCommand[]): object;
   /** The config options as a response. */
   configOptions(config: ConfigState): readonly object[];
-  /** What is sent when the config of an open session changes. */
+  /** Returns the updates for a change of the config of an open session. */
   configUpdates(sent: SentConfig, config: ConfigState, capabilities: ClientCapabilities): readonly Update[];
-  /** What is sent after a session was opened, to offer commands. */
+  /** Returns the updates that offer commands after a session was opened. */
   commandUpdates(commands: readonly OfferedCommand[]): readonly Update[];
-  /** What is sent when the commands of an open session have changed. */
+  /** Returns the updates for a change of the commands of an open session. */
   changedCommands(commands: readonly OfferedCommand[]): readonly Update[];
   /** The updates for clients with these capabilities. */
   updates(capabilities: ClientCapabilities): UpdateFormat;
@@ -52,21 +52,21 @@ export interface Update {
   readonly sessionUpdate: string;
 }
 
-/** Who a piece of text is shown as: the agent's answer, or its reasoning. */
+/** The kind of a text: the agent's answer, or its reasoning. */
 export type TextKind = "message" | "thought";
 
-/** What a session is doing. */
+/** The state of a session. */
 export type SessionState = "running" | "requires_action" | "idle";
 
 /**
- * How the output of a running command is sent: as chunks to a terminal, or as the tail so far in the content of its tool
+ * The form of a running command's output: chunks to a terminal, or the tail so far in the content of its tool
  * call.
  */
 export type CommandOutput =
   | { readonly type: "chunks"; chunk(itemId: string, text: string): Update }
   | { readonly type: "tail"; tail(itemId: string, text: string): Update };
 
-/** How many characters of each reasoning text the client already has. */
+/** Number of characters of each reasoning text that the client already has. */
 export interface SentReasoning {
   readonly summary: number;
   readonly content: number;
@@ -79,7 +79,7 @@ export interface SentReasoning {
 export interface UpdateFormat {
   /** Formats with the same key produce the same updates. */
   readonly key: string;
-  /** Whether clients get their own prompts back as updates. */
+  /** True if clients get their own prompts back as updates. */
   readonly echoesPrompts: boolean;
   readonly commandOutput: CommandOutput;
   textChunk(kind: TextKind, itemId: string, text: string): Update;
@@ -98,7 +98,10 @@ export interface UpdateFormat {
   state(state: SessionState, stopReason?: "end_turn"): readonly Update[];
   /** The state after a turn. */
   turnCompleted(turn: Turn): readonly Update[];
-  /** Why a turn failed, for a client that does not get the error as a response. */
+  /**
+   * Returns the updates with the reason a turn failed, for a client that does not get the error as a
+   * response.
+   */
   turnFailed(turnId: string, error: TurnError): readonly Update[];
   /** A message from Flint itself. */
   message(messageId: string, text: string): readonly Update[];

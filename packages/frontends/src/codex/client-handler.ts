@@ -38,12 +38,12 @@ import { codexError, problemText, serdeTypeName, toCodexError, unknownVariant } 
 import type { RequestedPolicies } from "./wire/policies.ts";
 import { parseUuid } from "./wire/values.ts";
 
-/** What all clients of the Codex front end share. */
+/** Services shared by all clients of the Codex front end. */
 export interface FrontendServices {
   readonly host: CodexHost;
   readonly clock: Clock;
   readonly policies: RequestedPolicies;
-  /** What an event becomes, encoded once for all clients. */
+  /** Converts an event to messages, encoded once for all clients. */
   encode(event: ThreadEvent): readonly Encoded<CodexMessage>[];
   /** The id of the request under a key, which is the same for all clients. */
   requestId(key: string): number;
@@ -76,7 +76,7 @@ export class CodexClientHandler implements ClientHandler, CodexClient {
     this.titles = new TitleThreads(clock, (event) => this.#ordering.immediate(event));
   }
 
-  /** What the client sent with `initialize`. Throws before that. */
+  /** The information that the client sent with `initialize`. Throws before that. */
   get info(): CodexClientInfo {
     if (this.#info === undefined) throw codexError("Not initialized", "notInitialized");
     return this.#info;
@@ -184,7 +184,7 @@ const initialize: Handler<"initialize"> = (_params, context, { host, info }) => 
   });
 };
 
-/** How each request of a Codex client is answered. */
+/** The handler of each request of a Codex client. */
 export const REQUESTS: Handlers<CodexClientRequest> = {
   initialize,
   ...openThread,
@@ -265,7 +265,7 @@ function withThreadId(method: string, params: object): object {
   throw codexError(`invalid ${what} id: ${read.problem}`);
 }
 
-/** What the real server calls the params of a request. */
+/** Returns the name that the real server has for the params of a request. */
 function structOf(method: string): string {
   return `${method.replace(/(?:^|\/)(\w)/g, (_all, letter: string) => letter.toUpperCase())}Params`;
 }
@@ -278,7 +278,7 @@ function invalid(problem: string): FlintError {
   return new FlintError("invalidRequest", `Invalid request: ${problem}`);
 }
 
-/** What a client sent about itself with `initialize`. */
+/** Parses the information that a client sent about itself with `initialize`. */
 export function clientInfoOf(params: unknown): CodexClientInfo {
   const { clientInfo, capabilities } = CODEX_CLIENT_REQUESTS.initialize.params.parse(params);
   return {

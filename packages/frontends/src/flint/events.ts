@@ -27,7 +27,7 @@ const DECISIONS = {
   cancel: { outcome: "cancel", scope: "once" },
 } as const satisfies Record<string, Decision>;
 
-/** What an event becomes on this wire: itself, or a request where a client has to answer. */
+/** Converts an event to its message on this wire: itself, or a request where a client has to answer. */
 export function events(event: ThreadEvent): readonly Outgoing[] {
   switch (event.type) {
     case "approval/requested":
@@ -112,7 +112,10 @@ function askOf(kind: Approval["action"]["kind"]): AskName {
   }
 }
 
-/** What a client's answer means. Anything but plain consent denies, also a rule that was not offered. */
+/**
+ * Returns the decision in a client's answer. Anything but plain consent denies, also a rule that was not
+ * offered.
+ */
 export function decisionOf(answer: unknown, offered: Approval["suggestions"] = []): Decision {
   const parsed = ApprovalAnswer.safeParse(answer);
   if (!parsed.success) {

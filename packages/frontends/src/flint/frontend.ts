@@ -23,5 +23,5 @@ function identityTable(): RequestTable<typeof FLINT> {
   return Object.fromEntries(entries) as unknown as RequestTable<typeof FLINT>;
 }
 
-/** How the requests of Flint's own protocol become calls of the core. */
+/** Maps the requests of Flint's own protocol to calls of the core. */
 export const requests: RequestTable<typeof FLINT> = identityTable();

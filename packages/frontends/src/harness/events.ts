@@ -29,7 +29,7 @@ export interface HarnessMessage extends Notification {
   readonly method: HarnessNotification;
 }
 
-/** What an event becomes on this wire; the same while it happens and when history is read. */
+/** Converts an event to messages of this wire; the same while it happens and when history is read. */
 export function events(event: ThreadEvent): readonly HarnessMessage[] {
   switch (event.type) {
     case "thread/started":
@@ -149,7 +149,10 @@ function planItem(data: EventData<"turn/plan/updated">, position: number): Harne
   return itemOf("tool_exec", at, { kind: "plan", tool: "plan", text: explanation, entries: plan });
 }
 
-/** What an agent warns about in its turn. Other warnings belong to no turn, and every item of this wire does. */
+/**
+ * Converts a warning of an agent in its turn. Other warnings belong to no turn, and every item of this wire
+ * does.
+ */
 function warningItems(data: EventData<"warning">, at: number): HarnessItem[] {
   const { threadId, turnId, message, reason, details } = data;
   if (turnId === undefined) return [];
@@ -178,7 +181,7 @@ function resolvedQuestion(data: EventData<"question/resolved">): HarnessItem {
 
 const QUESTION = { kind: "question", tool: "ask_user" };
 
-/** What a client is asked; it answers with a request of its own. */
+/** Builds the notification that asks a client for approval; it answers with a request of its own. */
 function approvalRequest({ threadId, approval }: EventData<"approval/requested">): HarnessApprovalRequest {
   const { id, turnId, action, expiresAtMs } = approval;
   const requestId = requestIdOf(threadId, id);

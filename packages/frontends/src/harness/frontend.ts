@@ -28,14 +28,14 @@ const INITIALIZED = {
 
 const DONE = { ok: true };
 
-/** What each decision of this wire means. */
+/** The decision that each word of this wire stands for. */
 const DECISIONS: Readonly<Record<HarnessDecision, Decision>> = {
   once: { outcome: "allow", scope: "once" },
   always: { outcome: "allow", scope: "always" },
   reject: { outcome: "deny", scope: "once" },
 };
 
-/** How the requests of the harness protocol become calls of the core. */
+/** Maps the requests of the harness protocol to calls of the core. */
 export const requests: RequestTable<Harness> = {
   initialize: ({ clientInfo }) => ({
     method: "initialize",

@@ -27,7 +27,7 @@ export interface OpenAsk {
   readonly threadId: string;
 }
 
-/** What differs between front ends. */
+/** Differences between front ends. */
 export interface ClientAsksOptions {
   /** The id for a request under a key; by default the requests of each client are counted from 0. */
   requestId?(key: string): number;
@@ -47,7 +47,10 @@ interface State {
   isAskable: boolean;
 }
 
-/** How many requests that ended without the client's answer can still be answered; many clients drop theirs. */
+/**
+ * Maximum number of requests that ended without the client's answer and can still be answered; many clients
+ * drop theirs.
+ */
 const MAX_LATE = 32;
 
 /**
@@ -58,7 +61,7 @@ export class ClientAsks {
   readonly #client: Client;
   readonly #options: ClientAsksOptions;
   readonly #open = new Map<string, State>();
-  /** What has ended without the client's answer, oldest first. */
+  /** Requests that have ended without the client's answer, oldest first. */
   readonly #late = new Set<State>();
   #nextId = 0;
 

@@ -25,12 +25,12 @@ import {
 import type { CoreCalls } from "./core-calls.ts";
 import type { Client, ClientHandler, Frontend, RequestContext } from "./frontend.ts";
 
-/** What is known of a client by the way it connected. */
+/** Properties of a client that follow from the way it connected. */
 export interface ConnectionOptions {
   readonly trace?: Trace | undefined;
-  /** What the client may do; everything that the user may, if absent. */
+  /** Rights of the client; all those of the user, if absent. */
   readonly rights?: ClientRights | undefined;
-  /** Where the client works when it names no folder; where the server does, if absent. */
+  /** Default folder of the client; the server's own, if absent. */
   readonly cwd?: string | undefined;
 }
 
@@ -199,9 +199,9 @@ class IncomingRequest implements RequestContext {
   }
 }
 
-/** What a client may do. It follows from how the client connected, never from what it sends. */
+/** Rights of a client. They follow from how the client connected, never from what it sends. */
 export interface ClientRights {
-  /** Whether it may provide MCP servers that are programs: they are started on this machine, without a sandbox. */
+  /** True if it may provide MCP servers that are programs: they are started on this machine, without a sandbox. */
   readonly mayProvidePrograms: boolean;
 }
 
@@ -211,7 +211,7 @@ export const LOCAL_RIGHTS: ClientRights = { mayProvidePrograms: true };
 /** An MCP server that a client provides, as far as it is looked at. */
 type ProvidedServer = { readonly type?: unknown; readonly name?: unknown };
 
-/** Why a call is rejected for a client with these rights; undefined if it is not. */
+/** Returns the reason a call is rejected for a client with these rights; undefined if it is not. */
 export function rightsError({ mayProvidePrograms }: ClientRights, params: object): FlintError | undefined {
   if (mayProvidePrograms) return undefined;
   // Most methods have no such param, and accept anything under its name.

@@ -3,12 +3,12 @@ import { describeRefusedConnection, type Grant, type Item } from "@flint/protoco
 /** Clients show a declined command like one that ran without output, so its output says that it did not. */
 export const DECLINED_COMMAND = "Declined. It did not run.";
 
-/** What a declined action shows: the reason, where it is known. */
+/** Returns the text of a declined action: the reason, where it is known. */
 export function declinedText(reason: string | undefined): string {
   return reason === undefined || reason === "" ? "Declined." : `Declined: ${reason}`;
 }
 
-/** What the sandbox kept a command from, one thing to a line, unless its output says so already. */
+/** Returns what the sandbox denied to a command, one thing to a line, unless its output says so already. */
 export function stoppedText({
   connections = [],
   denials = [],
@@ -20,7 +20,7 @@ export function stoppedText({
   return [...new Set([...refused, ...denials])].filter((line) => !aggregatedOutput.includes(line)).join("\n");
 }
 
-/** What a client is shown when an answer counts that came after its question had ended. */
+/** Returns the text for an answer that counts although it came after its question had ended. */
 export function lateGrantText({ words }: Grant): string {
   return `The next time, this is allowed once: ${words}`;
 }

@@ -9,13 +9,13 @@ export interface Notification {
   readonly params: object;
 }
 
-/** What was asked under this key needs no answer any more. */
+/** The end of a request under this key, which needs no answer any more. */
 export interface Resolved {
   readonly kind: "resolved";
   readonly key: string;
 }
 
-/** What an event becomes for the clients of a front end. */
+/** A message to the clients of a front end that an event is converted to. */
 export type Outgoing = Notification | Ask | Resolved;
 
 /** An outgoing message; a notification with its line, which is the same for every client. */
@@ -49,7 +49,10 @@ export class Encoder<Message extends Outgoing = Outgoing> {
     this.#line = line;
   }
 
-  /** What `translate` makes of an event, from memory if a client of the same variant was sent it before. */
+  /**
+   * Returns the result of `translate` for an event, from memory if a client of the same variant was sent it
+   * before.
+   */
   encode(
     event: ThreadEvent,
     translate: (event: ThreadEvent) => readonly Message[],

@@ -6,9 +6,9 @@ import type { CoreCalls } from "./core-calls.ts";
 /** One protocol that clients speak to Flint. There is one object per server; it holds what its clients share. */
 export interface Frontend {
   readonly vocabulary: Vocabulary;
-  /** Whether `initialize` has to be the first request. */
+  /** True if `initialize` has to be the first request. */
   readonly initializeFirst: boolean;
-  /** How strictly lines are read, where this protocol differs from the default. */
+  /** Strictness of reading lines, where this protocol differs from the default. */
   readonly reading?: Reading;
   /** Called once per client. Must not send anything yet. */
   serve(client: Client): ClientHandler;
@@ -27,9 +27,9 @@ export interface Client {
   request(method: string, params: object, options?: RequestOptions): Promise<unknown>;
   /** Has the client run unconfined commands of a thread, and use its files in place of the disk; undefined: no longer. */
   provideHost(threadId: string, host: ClientHost | undefined): void;
-  /** Whether the client is subscribed to a thread. */
+  /** Reports whether the client is subscribed to a thread. */
   isSubscribed(threadId: string): boolean;
-  /** Whether the client is subscribed to a thread and no other client is. */
+  /** Reports whether the client is subscribed to a thread and no other client is. */
   isOnlySubscriber(threadId: string): boolean;
 }
 

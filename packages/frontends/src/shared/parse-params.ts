@@ -1,6 +1,6 @@
 import { FlintError, type RequestRow } from "@flint/protocol";
 
-/** What a schema found wrong, as zod reports it. */
+/** A problem that a schema found, as zod reports it. */
 export interface Issue {
   readonly code?: string | undefined;
   readonly path: readonly PropertyKey[];
@@ -18,8 +18,8 @@ export interface Problem {
 }
 
 /**
- * What is wrong, field by field. Of a union only the closest branch is reported, because the others describe something
- * that the client did not mean.
+ * Returns the problems, field by field. Of a union only the closest branch is reported, because the others
+ * describe something that the client did not mean.
  */
 export function problemsOf(issues: readonly Issue[], parent: readonly PropertyKey[] = []): Problem[] {
   return issues.flatMap((issue) => {

@@ -28,19 +28,19 @@ export type RequestCall = {
   };
 }[Method];
 
-/** How each request becomes a call of the core. Exhaustive: a missing method does not compile. */
+/** Maps each request to a call of the core. Exhaustive: a missing method does not compile. */
 export type RequestTable<V extends Vocabulary = Vocabulary> = {
   readonly [Name in RequestOf<V>]: (params: ParamsOf<V, Name>) => RequestCall;
 };
 
-/** What a front end that is all tables consists of. Both tables are pure. */
+/** The tables of a front end that consists of tables only. Both are pure. */
 export interface Tables<V extends Vocabulary = Vocabulary> {
   readonly vocabulary: V;
   readonly initializeFirst: boolean;
-  /** Whether a client can ask in `initialize` for the events that change how threads are listed. */
+  /** True if a client can ask in `initialize` for the events that change how threads are listed. */
   readonly announcesThreads?: boolean | undefined;
   readonly requests: RequestTable<V>;
-  /** What an event becomes on this wire. */
+  /** Converts an event to messages of this wire. */
   events(event: ThreadEvent): readonly Outgoing[];
 }
 

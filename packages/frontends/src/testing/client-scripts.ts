@@ -25,7 +25,7 @@ const FLINT_CLIENT: ClientScript = {
     method === "approval/resolved" && fields(params).approvalId === fields(approval.params).approvalId,
 };
 
-/** What a client of each front end sends and receives. */
+/** Scripts of what a client of each front end sends and receives. */
 export const CLIENT_SCRIPTS = {
   flint: FLINT_CLIENT,
   codex: {

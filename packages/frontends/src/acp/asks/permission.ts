@@ -17,7 +17,7 @@ const NOT_UNDERSTOOD: Decision = {
 };
 const REJECTED: Decision = { outcome: "deny", scope: "once", message: "The user rejected it." };
 
-/** What each option means, by its id. */
+/** The decision that each option stands for, by its id. */
 const DECISIONS: ReadonlyMap<string, Decision> = new Map<string, Decision>([
   ["allow_once", { outcome: "allow", scope: "once" }],
   ["allow_always", { outcome: "allow", scope: "always" }],
@@ -37,7 +37,10 @@ export function permissionOptions({ action, suggestions = [] }: Approval): Permi
   ];
 }
 
-/** What the user is asked, beside the action itself: what it needs beyond its sandbox, the reason, and the agent's words. */
+/**
+ * Returns the text of a question beside the action itself: what it needs beyond its sandbox, the reason, and
+ * the agent's words.
+ */
 export function questionText({ needs, reason = "", why = "" }: Approval["action"]): string {
   const question = needs === undefined ? "" : `Allow it to ${describePermission(needs)}?`;
   const said = why === "" ? "" : `The agent says: ${why}`;
@@ -81,7 +84,7 @@ export function decisionOf(response: unknown, suggestions: Approval["suggestions
   return DECISIONS.get(chosen) ?? NOT_UNDERSTOOD;
 }
 
-/** Whether a response rejects the action for the whole session. */
+/** Reports whether a response rejects the action for the whole session. */
 export function isRejectAlways(response: unknown): boolean {
   return optionOf(response) === "reject_always";
 }

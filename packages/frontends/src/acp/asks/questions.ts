@@ -14,7 +14,10 @@ export interface ClientRequest<Answer> {
 
 const SKIP = "skip";
 
-/** Whether the questions can be asked in a form: forms are shown and logged as plain text, so secrets may not be. */
+/**
+ * Reports whether the questions can be asked in a form. Secrets cannot: forms are shown and logged as plain
+ * text.
+ */
 export function isAskable({ questions }: QuestionRequest): boolean {
   return !questions.some(({ secret }) => secret === true);
 }
@@ -58,7 +61,7 @@ function stringsOf(value: unknown): string[] {
   return (Array.isArray(value) ? value : [value]).map(String);
 }
 
-/** Whether every question is a single choice, which a permission request can ask. */
+/** Reports whether every question is a single choice, which a permission request can ask. */
 export function isChoice({ questions }: QuestionRequest): boolean {
   return questions.every(({ options = [], multiple }) => options.length > 0 && multiple !== true);
 }

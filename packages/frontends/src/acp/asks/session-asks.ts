@@ -8,7 +8,7 @@ import type { ToolView } from "../views/tool-view.ts";
 import { decisionOf, isRejectAlways } from "./permission.ts";
 import { type ClientRequest, formRequest, isAskable, isChoice, type QuestionAnswer } from "./questions.ts";
 
-/** What the asks of a session are made with. */
+/** Dependencies of the asks of a session. */
 export interface SessionAsksOptions {
   readonly client: Client;
   readonly asks: ClientAsks;
@@ -22,7 +22,7 @@ type Answers = Record<string, { answers: string[] }>;
 /** Asks the client of one session for approvals and for answers to questions. The first answer of any client counts. */
 export class SessionAsks {
   readonly #options: SessionAsksOptions;
-  /** What the user rejected for the whole session, by grant key. */
+  /** Actions that the user rejected for the whole session, by grant key. */
   readonly #rejected: Set<string>;
 
   /** A session that was opened again keeps what was rejected `before`. */

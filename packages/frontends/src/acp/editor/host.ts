@@ -6,7 +6,7 @@ import { ReadTextFileResponse } from "../vocabulary.ts";
 import { EditorRequests } from "./requests.ts";
 import { EditorTerminal } from "./terminal.ts";
 
-/** What the user wants editors to do themselves. */
+/** The work that the user lets editors do themselves. */
 export interface EditorUse {
   /** Run the commands that nothing confines, in terminals of the editor. */
   readonly terminal: boolean;
@@ -14,7 +14,7 @@ export interface EditorUse {
   readonly fs: boolean;
 }
 
-/** What an editor does itself in one session, and the sentences that tell its user. */
+/** The services of an editor for one session, and the sentences that explain them to its user. */
 export interface EditorHost {
   readonly host: ClientHost;
   readonly notices: readonly string[];
@@ -38,7 +38,7 @@ const FS_NOTICE =
   "Flint's own agent reads and writes files through your editor (acp.client_fs), unsaved changes included. " +
   "Undo restores the file on disk.";
 
-/** What the editor does itself; undefined if it offers nothing, or the user wants nothing of it. */
+/** Returns the services of the editor; undefined if it offers none, or the user wants none of them. */
 export function editorHost(options: EditorHostOptions): EditorHost | undefined {
   const { use, capabilities, asks, clock, sessionId } = options;
   const hasTerminal = use.terminal && capabilities.terminal;

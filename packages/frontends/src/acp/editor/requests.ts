@@ -1,7 +1,7 @@
 import { type Clock, pause } from "@flint/core/ports";
 import type { ClientAsks } from "../../shared/client-asks.ts";
 
-/** How long an editor may take to answer what needs no user. */
+/** Time within which an editor must answer requests that need no user. */
 const ANSWER_MS = 10_000;
 
 /** Requests that an editor answers itself, in one session. */
@@ -32,7 +32,7 @@ export class EditorRequests {
     return this.#asks.request(method, { sessionId: this.#sessionId, ...params }, signal);
   }
 
-  /** What was asked for, if it comes in time. */
+  /** Resolves to the answer of a request, or rejects if it does not come in time. */
   async inTime<Value>(method: string, asked: Promise<Value>, signal?: AbortSignal): Promise<Value> {
     const settled = new AbortController();
     const stop = () => settled.abort();

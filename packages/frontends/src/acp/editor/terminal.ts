@@ -10,18 +10,21 @@ import { errorMessage } from "@flint/protocol";
 import { CreateTerminalResponse, TerminalOutputResponse, WaitForExitResponse } from "../vocabulary.ts";
 import type { EditorRequests } from "./requests.ts";
 
-/** How much output an editor is asked to keep of a command. */
+/** Maximum output that an editor is asked to keep of a command. */
 const OUTPUT_BYTE_LIMIT = 1024 * 1024;
-/** How often the output of a running command is read, for other clients and for commands in the background. */
+/**
+ * Interval at which the output of a running command is read, for other clients and for commands in the
+ * background.
+ */
 const READ_EVERY_MS = 1_000;
-/** How long a command may take to end once it was killed. */
+/** Time within which a command must end after it was killed. */
 const KILL_MS = 5_000;
 /** The exit code where there is none: the terminal was not opened, or was lost. */
 const NO_EXIT_CODE = 1;
 
 type Ended = LaunchResult["ended"];
 
-/** What terminals of an editor are used with. */
+/** Dependencies for using the terminals of an editor. */
 export interface EditorTerminalOptions {
   readonly requests: EditorRequests;
   readonly clock: Clock;
@@ -117,7 +120,7 @@ class RunningCommand {
     }
   }
 
-  /** How the command ends, or why it has to. */
+  /** Resolves to the end of the command, or the reason why it has to end. */
   async #end(exit: Promise<unknown>): Promise<Ended> {
     const { timeoutMs, signal: stop } = this.#command;
     const { clock } = this.#options;
@@ -185,22 +188,25 @@ function exitCodeOf({ exitCode, signal }: WaitForExitResponse, ended: Ended): nu
   return ended === "exited" ? NO_EXIT_CODE : 137;
 }
 
-/** How much of what was taken is looked for in an output whose start is cut off. */
+/** Length of the known text that is searched for in an output whose start is cut off. */
 const MARK = 512;
 
-/** What is new in the output of a terminal, of which each answer has everything or, when that is too much, the end. */
+/** The new output of a terminal, of which each answer has everything or, when that is too much, the end. */
 export class TerminalText {
   #taken = 0;
   #mark = "";
   #isCut = false;
 
-  /** What was printed since; nothing once the start is cut off, because that is compared only at the end. */
+  /**
+   * Returns the output since the last call; none once the start is cut off, because that is compared only at
+   * the end.
+   */
   next(output: string, truncated: boolean): string {
     this.#isCut ||= truncated;
     return this.#isCut ? "" : this.#take(output);
   }
 
-  /** What is left of the final output. */
+  /** Returns the rest of the final output. */
   last(output: string): string {
     if (!this.#isCut && output.length >= this.#taken && this.#continues(output)) return this.#take(output);
     const at = this.#mark === "" ? -1 : output.lastIndexOf(this.#mark);

@@ -37,7 +37,7 @@ export function agentsOf(modelIds: readonly string[]): readonly string[] {
 export interface OfferedCommand {
   readonly name: string;
   readonly description: string;
-  /** What to write after it; absent if it takes nothing. */
+  /** A hint at the argument to write after it; absent if it takes none. */
   readonly hint?: string | undefined;
 }
 

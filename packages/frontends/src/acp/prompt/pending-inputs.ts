@@ -2,7 +2,10 @@ import { asFlintError, type FlintError, mintId, type Params, type Turn } from "@
 import type { CoreCalls } from "../../shared/core-calls.ts";
 import { isOutOfSteps } from "./stop-reason.ts";
 
-/** How often a turn that is out of steps continues automatically before the user has to ask for it. */
+/**
+ * Maximum number of times that a turn that is out of steps continues automatically before the user has to
+ * request it.
+ */
 const MOST_CONTINUATIONS = 5;
 
 /** The outcome of an input: with its turn, without becoming one, with an error, or without needing one. */
@@ -14,7 +17,7 @@ export type InputResult =
 
 /** An input for the agent. */
 export interface TurnInput extends Pick<Params<"turn/start">, "input" | "model"> {
-  /** Whether Flint wrote it on behalf of the user. The client gets it as a message of another client. */
+  /** True if Flint wrote it on behalf of the user. The client gets it as a message of another client. */
   readonly isSynthetic?: boolean;
 }
 
@@ -26,7 +29,7 @@ export interface InputCallbacks {
   onInserted?(messageId: string): void;
   /** Called when it is sent, with a function that cancels it. */
   onSent?(cancel: () => Promise<void>): void;
-  /** Whether the client has cancelled it, and all that follows it. */
+  /** Reports whether the client has cancelled it, and all that follows it. */
   isCancelled?(): boolean;
 }
 
@@ -44,7 +47,7 @@ class PendingInput {
     this.#callbacks = callbacks;
   }
 
-  /** Whether it is queued and not cancelled. */
+  /** Reports whether it is queued and not cancelled. */
   get isWaiting(): boolean {
     return this.turnId === undefined && this.queuedInputId !== undefined && !this.isCancelled;
   }
@@ -98,12 +101,12 @@ export class PendingInputs {
     this.#failWith(input, starting);
   }
 
-  /** Whether an input of this client is waiting for a turn. */
+  /** Reports whether an input of this client is waiting for a turn. */
   isAwaited(turnId: string): boolean {
     return [...this.#inputs].some((input) => input.turnId === turnId);
   }
 
-  /** Whether the client wrote the message with this client id itself. */
+  /** Reports whether the client wrote the message with this client id itself. */
   isOwn(clientId: string | undefined): boolean {
     return clientId !== undefined && this.#own.has(clientId);
   }
@@ -199,7 +202,7 @@ export class PendingInputs {
 /** A session as far as sending input needs it. */
 interface InputTarget {
   readonly inputs: PendingInputs;
-  /** Whether there is work left: entries of the plan, or tasks of the workspace. */
+  /** Reports whether there is work left: entries of the plan, or tasks of the workspace. */
   hasOpenWork(): Promise<boolean>;
 }
 

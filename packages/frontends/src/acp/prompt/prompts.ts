@@ -13,7 +13,7 @@ import { inputOf } from "./input.ts";
 import { type InputCallbacks, sendInput } from "./pending-inputs.ts";
 import { PromptRequest, respondAtEnd, respondOnInsert } from "./response.ts";
 
-/** What prompts are handled with. */
+/** Dependencies for handling prompts. */
 export interface PromptsOptions {
   readonly core: CoreCalls;
   readonly sessions: OpenSessions;

@@ -7,7 +7,7 @@ import { stopReasonOf } from "./stop-reason.ts";
 export class PromptRequest {
   readonly sessionId: string;
   isCancelled = false;
-  /** Whether the client cancelled the request itself, not only the work on it. */
+  /** True if the client cancelled the request itself, not only the work on it. */
   isWithdrawn = false;
   #cancel: (() => Promise<void>) | undefined;
 
@@ -28,7 +28,7 @@ export class PromptRequest {
   }
 }
 
-/** What it takes to respond to a prompt. */
+/** Dependencies for responding to a prompt. */
 export interface PromptResponder {
   readonly session: { readonly turnUsage: TokenUsage };
   readonly request: PromptRequest;

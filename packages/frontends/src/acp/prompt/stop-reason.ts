@@ -12,7 +12,7 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   Refused: "refusal",
 };
 
-/** Why a turn stopped; an error if it failed. */
+/** Returns the reason a turn stopped; an error if it failed. */
 export function stopReasonOf({ status, error }: Turn): StopReason | FlintError {
   switch (status) {
     case "completed":
@@ -25,7 +25,9 @@ export function stopReasonOf({ status, error }: Turn): StopReason | FlintError {
   }
 }
 
-/** Whether a turn stopped only because it reached the agent's limit of steps, so that it can continue. */
+/**
+ * Reports whether a turn stopped only because it reached the agent's limit of steps, so that it can continue.
+ */
 export function isOutOfSteps({ status, error }: Turn): boolean {
   return status === "failed" && error?.errorInfo === "TurnLimitReached";
 }
@@ -38,7 +40,7 @@ function failureOf(error: TurnError | undefined): FlintError {
     : new FlintError("agentFailed", message, data);
 }
 
-/** How long Dots may take to list its tasks. */
+/** Time within which Dots must list its tasks. */
 const TIMEOUT_MS = 5_000;
 
 const COMMAND = ["dot", "ls", "--json"];
@@ -46,8 +48,9 @@ const COMMAND = ["dot", "ls", "--json"];
 const CLOSED: ReadonlySet<unknown> = new Set(["closed", "done", "completed", "cancelled"]);
 
 /**
- * How many tasks of a workspace Dots reports as open. None if it is not installed, or the program of that name is
- * another one, such as that of Graphviz. It runs in a sandbox in which it can change nothing.
+ * Returns the number of tasks of a workspace that Dots reports as open. 0 if it is not installed, or the
+ * program of that name is another one, such as that of Graphviz. It runs in a sandbox in which it can change
+ * nothing.
  */
 export async function countOpenDotsTasks(core: CoreCalls, cwd: string): Promise<number> {
   const sandboxPolicy = { type: "readOnly" } as const;

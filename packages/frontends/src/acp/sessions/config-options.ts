@@ -26,7 +26,7 @@ export interface ConfigSource {
   readonly models: readonly Model[];
   readonly capabilities: ClientCapabilities;
   readonly autoResume: boolean;
-  /** Whether mentioned files are read from the editor. */
+  /** True if mentioned files are read from the editor. */
   readonly editorFiles: boolean;
 }
 

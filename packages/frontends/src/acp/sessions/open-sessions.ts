@@ -20,7 +20,7 @@ import {
 
 type Attached = Result<"thread/attach">;
 
-/** What the sessions of a client are made with. */
+/** Dependencies of the sessions of a client. */
 export interface OpenSessionsOptions {
   readonly client: Client;
   readonly asks: ClientAsks;

@@ -4,7 +4,7 @@ import type { CoreCalls } from "../../shared/core-calls.ts";
 import type { AcpParams, ClientMcpServer } from "../requests.ts";
 import type { AcpSession } from "./session.ts";
 
-/** What a client provides for a session: folders, MCP servers and instructions. */
+/** The folders, MCP servers and instructions that a client provides for a session. */
 export type SessionSetup = Pick<
   AcpParams<"session/resume">,
   "cwd" | "additionalDirectories" | "mcpServers" | "systemPrompt" | "_meta"

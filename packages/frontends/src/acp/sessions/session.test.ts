@@ -29,7 +29,7 @@ class RecordingAsks extends ClientAsks {
   }
 }
 
-/** What a session that has just been opened makes of an event. */
+/** Returns the messages of a session that has just been opened for an event. */
 function messagesOf(event: ThreadEvent, self: InitializedClient): CheckedMessage[] {
   const messages: CheckedMessage[] = [];
   const client: Client = {

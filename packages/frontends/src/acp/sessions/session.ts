@@ -48,19 +48,19 @@ export class AcpSession {
   readonly inputs: PendingInputs;
   readonly asks: SessionAsks;
   additionalDirectories: readonly string[] = [];
-  /** What an agent of the thread reported last. */
+  /** The commands that an agent of the thread reported last. */
   reportedCommands: ThreadState["agentCommands"];
   title: string | undefined;
   /** The working directory as the client named it. */
   requestedCwd: string | undefined;
-  /** Whether mentioned files are read from the editor. Off by default: agents read the same disk. */
+  /** True if mentioned files are read from the editor. Off by default: agents read the same disk. */
   editorFiles = false;
   sentConfig: SentConfig = { modeId: "", modelId: "", options: "" };
   /** The token usage of the latest turn so far. */
   turnUsage: TokenUsage = NO_USAGE;
-  /** Whether a turn is running, of this client or another. */
+  /** True if a turn is running, of this client or another. */
   isActive = false;
-  /** How many entries of the latest plan are not completed. */
+  /** Number of entries of the latest plan that are not completed. */
   #openPlanEntries = 0;
   readonly #options: SessionOptions;
   readonly #format: UpdateFormat;
@@ -153,7 +153,7 @@ export class AcpSession {
     this.send(notices.flatMap((notice) => this.#format.notice("info", notice)));
   }
 
-  /** Whether there is work left: entries of the plan, or tasks that Dots lists for the workspace. */
+  /** Reports whether there is work left: entries of the plan, or tasks that Dots lists for the workspace. */
   async hasOpenWork(): Promise<boolean> {
     if (this.#openPlanEntries > 0) return true;
     const cwd = this.#settings?.cwd;

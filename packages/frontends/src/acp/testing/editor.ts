@@ -71,7 +71,7 @@ export class TestEditor {
     while (this.count(method) < times) await new Promise<void>((wake) => this.#waiting.push(wake));
   }
 
-  /** How often it was sent a request. */
+  /** Returns the number of times that it was sent a request. */
   count(method: string): number {
     return this.requests.filter((sent) => sent === method).length;
   }

@@ -60,7 +60,7 @@ const SCHEMAS = { 1: lazy(() => new SchemaChecks(1)), 2: lazy(() => new SchemaCh
 
 /** Checks every message to a client against the schema that the official package ships. */
 export class MessageCheck {
-  /** What did not match. */
+  /** Messages that did not match. */
   readonly problems: string[] = [];
   readonly #schema: SchemaChecks;
   readonly #types: Readonly<Record<string, string>>;

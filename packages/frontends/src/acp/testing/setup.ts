@@ -21,7 +21,7 @@ type RequestOptions = { readonly cancellationSignal?: AbortSignal };
 /** Answers a permission request with the kind of the option to choose. */
 export type Choose = (request: RequestPermissionRequest, signal: AbortSignal) => Promise<string> | string;
 
-/** How a client differs from one that declares no capabilities and allows everything once. */
+/** Differences of a client from one that declares no capabilities and allows everything once. */
 export interface AcpClientOptions {
   readonly name?: string;
   readonly capabilities?: ClientCapabilities | undefined;

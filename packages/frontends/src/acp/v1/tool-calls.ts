@@ -4,7 +4,7 @@ import { textBlock } from "../views/content.ts";
 import { hunksOf } from "../views/patch-hunks.ts";
 import type { ToolOutput, ToolView } from "../views/tool-view.ts";
 
-/** How many characters of a command's output a client without terminals is sent. */
+/** Number of characters of a command's output that a client without terminals is sent. */
 const SHOWN_OUTPUT = 64 * 1024;
 
 /** The fields of a tool call in updates and permission requests. A terminal has the id of its tool call. */

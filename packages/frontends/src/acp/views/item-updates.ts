@@ -16,7 +16,7 @@ export interface TranslationContext {
   readonly progress: TurnProgress;
   /** The agent's working directory, against which relative paths are resolved. */
   readonly cwd: string;
-  /** Whether this client sent a user message itself. */
+  /** Reports whether this client sent a user message itself. */
   isOwn(item: { readonly clientId?: string | undefined }): boolean;
 }
 
@@ -38,11 +38,11 @@ export function shared(
   return { key: `${what} ${format.key}`, updates };
 }
 
-/** How the items of one type are shown. */
+/** The presentation of items of one type. */
 interface ItemRow<Shown> {
   readonly started: (context: TranslationContext, item: Shown) => Translated;
   readonly completed: (context: TranslationContext, item: Shown) => Translated;
-  /** How a past item is shown, where that is not what start and completion show together. */
+  /** The presentation of a past item, where that differs from start and completion together. */
   readonly replayed?: (context: TranslationContext, item: Shown, turnId: string) => readonly Update[];
 }
 
@@ -52,7 +52,7 @@ const TOOL_CALL: ItemRow<ToolItem> = {
   replayed: (context, item) => toolItem(context, item).updates(),
 };
 
-/** How each item type is shown. A new row in `ITEMS` needs a row here; tool calls also need a view. */
+/** The presentation of each item type. A new row in `ITEMS` needs a row here; tool calls also need a view. */
 const ROWS: { readonly [Type in ItemType]: ItemRow<Item<Type>> } = {
   userMessage: {
     started: () => NOTHING,

@@ -8,7 +8,7 @@ export interface Location {
   readonly line?: number;
 }
 
-/** How many characters of a command or query are shown as the title. */
+/** Maximum number of characters of a command or query in the title. */
 const LONGEST_TITLE = 200;
 
 /** The title of a call that changes files. */

@@ -25,7 +25,7 @@ class HunkBuilder {
   readonly #line: number;
   readonly #old: string[] = [];
   readonly #new: string[] = [];
-  /** Where the last line was added: a missing newline applies to it. */
+  /** The side to which the last line was added: a missing newline applies to it. */
   #last: readonly string[][] = [];
 
   constructor(line: number) {

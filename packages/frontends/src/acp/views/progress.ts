@@ -1,14 +1,14 @@
-/** How many characters of a running command's output are shown at a time. */
+/** Number of characters of a running command's output that are shown at a time. */
 const WINDOW = 8 * 1024;
 
 /**
- * What the client has of the running turn, so that nothing is sent twice and nothing is left out. A client that joins late
- * or reconnects gets items whole, and deltas may overlap with them.
+ * The parts of the running turn that the client has, so that nothing is sent twice and nothing is left out. A
+ * client that joins late or reconnects gets items whole, and deltas may overlap with them.
  */
 export class TurnProgress {
   /** Approvals and questions that wait for an answer. */
   readonly openRequests = new Set<string>();
-  /** Why items were declined, by their ids. */
+  /** The reason items were declined, by their ids. */
   readonly declined = new Map<string, string>();
   /** The client's own terminals that commands run in, by item id. */
   readonly terminals = new Map<string, string>();
@@ -17,12 +17,12 @@ export class TurnProgress {
   readonly #outputs = new Map<string, OutputWindow>();
   #hasMessage = false;
 
-  /** Whether the agent has sent a message in this turn. */
+  /** Reports whether the agent has sent a message in this turn. */
   get hasMessage(): boolean {
     return this.#hasMessage;
   }
 
-  /** How many characters of a text field the client has. */
+  /** Returns the number of characters of a text field that the client has. */
   sentLength(itemId: string, field: string): number {
     return this.#sentLengths.get(`${itemId} ${field}`) ?? 0;
   }

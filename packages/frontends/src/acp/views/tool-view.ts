@@ -206,7 +206,7 @@ function handoffView({ id, fromAgent, toAgent, missedTurns }: Item<"agentHandoff
   return { ...view, status: "completed", input: { fromAgent, toAgent, missedTurns } };
 }
 
-/** What a sub-agent reports; the agent's own answer is a message. */
+/** Shows a message of a sub-agent; the agent's own answer is a message. */
 function subAgentView({ id, text }: Item<"subAgentMessage">): ToolView {
   return {
     ...inProgress(id, "sub_agent", "Sub-agent", "think"),

@@ -76,7 +76,7 @@ const FORMATS = [
   { version: 2, format: V2.updates(capabilitiesV2({})) },
 ] as const;
 
-/** What does not match the schema in the messages that an event becomes. */
+/** Returns the violations of the schema in the messages for an event. */
 function schemaProblems(event: ThreadEvent): string[] {
   return FORMATS.flatMap(({ version, format }) => {
     const check = new MessageCheck(version);

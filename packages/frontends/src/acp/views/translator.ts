@@ -28,7 +28,7 @@ type EventRow<Type extends EventType> =
 const NO_UPDATE: NotShown = { notShown: "ACP has no update for it." };
 const AS_CONFIG: NotShown = { notShown: "The session reads its config again and sends what has changed." };
 
-/** How each event is shown. A new row in `EVENTS` needs a row here. */
+/** The presentation of each event. A new row in `EVENTS` needs a row here. */
 const ROWS: { readonly [Type in EventType]: EventRow<Type> } = {
   "thread/started": { notShown: "The response to the request that started it has the session." },
   "thread/settings/updated": AS_CONFIG,

@@ -75,7 +75,7 @@ function requestOf(threadId: string, approval: Approval): Request {
   }
 }
 
-/** Why it is asked, and why the agent says that it needs it, for which Codex has one field. */
+/** Joins the reason of a request and the agent's own explanation of it, for which Codex has one field. */
 function reasonOf({ reason = "", why = "" }: Action): string | null {
   const said = why === "" || reason.includes(why) ? "" : `The agent says: ${why}`;
   const all = [reason, said].filter((part) => part !== "").join(" ");
@@ -84,7 +84,10 @@ function reasonOf({ reason = "", why = "" }: Action): string | null {
 
 type ToolAction = Extract<Action, { kind: "tool" }>;
 
-/** Whether Codex has a request of its own for it: folders or the whole network, for all commands that follow. */
+/**
+ * Reports whether Codex has a request of its own for it: folders or the whole network, for all commands that
+ * follow.
+ */
 function isPermissionsRequest({ tool, server, needs = {} }: ToolAction): boolean {
   const isAskable = (needs.write ?? []).length > 0 || needs.network === "all";
   return tool === "permissions" && server === undefined && isAskable && hostsOf(needs).length === 0;

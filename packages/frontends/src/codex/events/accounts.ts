@@ -21,7 +21,7 @@ export function authModeOf(account: CodexAccount | null): string | null {
   return account === null ? null : (modes[account.type] ?? account.type);
 }
 
-/** Whether something is of Codex, under whatever name the user has configured it. */
+/** Reports whether an account or agent is of Codex, under any name that the user has configured for it. */
 export function isCodex({ agent, kind }: Pick<ReadAccount, "agent" | "kind">): boolean {
   return (kind ?? agent) === "codex";
 }

@@ -31,12 +31,13 @@ export interface OutgoingNotification extends Notification {
   readonly status?: { readonly threadId: string; readonly status: CodexThreadStatus };
 }
 
-/** What an event becomes on this wire. */
+/** A message on this wire that an event is converted to. */
 export type CodexMessage = OutgoingNotification | CodexAsk | Resolved;
 
 /**
- * What an event becomes on this wire, in the order of Codex: a thread is active before its turn starts, idle before its
- * turn completes, and waits before a client is asked. Changes nothing; `policies` has the names that clients requested.
+ * Converts an event to messages of this wire, in the order of Codex: a thread is active before its turn
+ * starts, idle before its turn completes, and waits before a client is asked. Changes nothing; `policies` has
+ * the names that clients requested.
  */
 export function messagesOf(event: ThreadEvent, policies: RequestedPolicies): readonly CodexMessage[] {
   const { at } = event;

@@ -31,8 +31,8 @@ export function itemOf(item: ThreadItem, times: CodexItemTimes = UNTIMED): Timed
 }
 
 /**
- * Whether clients are sent an item. The others reach them in another way: the agent's task list as `turn/plan/updated`, a
- * question to the user as the question itself.
+ * Reports whether clients are sent an item. The others are sent in another form: the agent's task list as
+ * `turn/plan/updated`, a question to the user as the question itself.
  */
 export function isShown(item: KnownItem): boolean {
   return knownItem(item) !== undefined;

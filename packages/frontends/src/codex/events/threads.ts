@@ -136,7 +136,7 @@ export function collaborationModeOf(settings: ThreadSettings): CodexThreadSettin
   };
 }
 
-/** Whether the agent of a thread plans first. */
+/** Reports whether the agent of a thread plans first. */
 export function isPlanning({ config }: ThreadSettings): boolean {
   return PLAN_SELECTORS.some((id) => config[id] === "plan");
 }

@@ -42,7 +42,7 @@ export function itemsOf({ items }: Turn): TimedItem[] {
   return items.flatMap((item) => itemOf(item) ?? []);
 }
 
-/** Why a turn failed. */
+/** Converts the error of a turn. */
 export function turnErrorOf(error: TurnError): CodexTurnError {
   return {
     message: error.message,

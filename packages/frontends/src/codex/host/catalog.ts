@@ -26,7 +26,7 @@ type Lists =
   | "experimentalFeature/list"
   | "mcpServerStatus/list";
 
-/** What Codex has lists of. Flint has none of some of it, so those lists are empty. */
+/** Lists that Codex has. Those of which Flint has no entries are empty. */
 export const lists: Handlers<Lists> = {
   async "skills/list"({ cwds }, { core, reply }) {
     const { data, ...names } = await core.call("agent/skills/list", cwds == null ? {} : { cwds });

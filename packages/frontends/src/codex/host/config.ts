@@ -68,7 +68,7 @@ async function write(
   return { status: "ok", version, filePath, overriddenMetadata: null } as const;
 }
 
-/** What clients wrote, under its path; the settings that Flint has come from Flint. */
+/** Returns the values that clients wrote, under their paths; the settings that Flint has come from Flint. */
 function configOf(inForce: Result<"config/read">, { values }: HostPreferences): Record<string, unknown> {
   const config: Record<string, unknown> = { ...UNSET };
   for (const [path, value] of Object.entries(values)) put(config, path.split("."), value);

@@ -15,7 +15,7 @@ export interface HostEdit {
   readonly value: unknown;
 }
 
-/** What clients have written, and a version that changes with it. */
+/** The values that clients have written, and a version that changes with them. */
 export interface HostPreferences {
   readonly values: Readonly<Record<string, unknown>>;
   readonly version: string;
@@ -23,7 +23,7 @@ export interface HostPreferences {
   readonly filePath: string;
 }
 
-/** What the Codex front end needs of the machine it runs on. */
+/** Dependencies of the Codex front end on the machine it runs on. */
 export interface CodexHost {
   /** The folder in which the server keeps its state; absolute. */
   readonly home: string;

@@ -11,7 +11,7 @@ import {
   StatusChanges,
 } from "./stages.ts";
 
-/** What a stage may use. `forward` sends an event that it held back to the next stage. */
+/** Dependencies of a stage. `forward` sends an event that it held back to the next stage. */
 interface StageContext {
   readonly clock: Clock;
   forward(event: ThreadEvent): void;
@@ -24,10 +24,10 @@ const EVENT_STAGES: readonly ((context: StageContext) => Stage<ThreadEvent>)[] =
   ({ clock, forward }) => new DeferredStart(clock, forward),
 ];
 
-/** Where the ordering of one client gets its messages from, and where they go. */
+/** The source and the destination of the messages that are ordered for one client. */
 export interface OrderingOptions {
   readonly clock: Clock;
-  /** What an event becomes. */
+  /** Converts an event to encoded messages. */
   encode(event: ThreadEvent): readonly Encoded<CodexMessage>[];
   send(message: Encoded<CodexMessage>): void;
 }

@@ -14,7 +14,7 @@ import { isShown } from "../events/items.ts";
 
 /** One reordering of the events or lines that a client is sent. */
 export interface Stage<Item> {
-  /** What is passed on now in place of an event or a line, in this order. */
+  /** Returns the items that are passed on in place of an event or a line, in this order. */
   pass(item: Item): readonly Item[];
   /** The client is not subscribed to a thread any more; to none, if none is named. */
   forget(threadId?: string): void;
@@ -120,7 +120,7 @@ type Usage = Extract<ThreadEvent, { type: "thread/tokenUsage/updated" }>;
 
 type ItemEvent = Extract<ThreadEvent, { type: "item/started" | "item/completed" }>;
 
-/** What has happened in a thread since its usage was last sent. */
+/** The progress of a thread since its usage was last sent. */
 interface Progress {
   readonly open: ReadonlySet<string>;
   readonly hasCompleted: boolean;
@@ -203,7 +203,7 @@ function isWork({ data }: ItemEvent): boolean {
 
 type Started = Extract<ThreadEvent, { type: "item/started" }>;
 
-/** How long an agent may take to ask about a command that it has just reported. */
+/** Time within which an agent asks about a command that it has just reported. */
 const ASKED_WITHIN_MS = 20;
 
 /**

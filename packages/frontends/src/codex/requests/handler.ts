@@ -11,7 +11,7 @@ import type { CodexHost } from "../host/host.ts";
 import type { RequestedPolicies } from "../wire/policies.ts";
 import type { TitleThreads } from "./title-threads.ts";
 
-/** What a client sent about itself with `initialize`. */
+/** Information that a client sent about itself with `initialize`. */
 export interface CodexClientInfo {
   readonly name: string;
   readonly title: string | undefined;
@@ -23,7 +23,7 @@ export interface CodexClientInfo {
 
 /** The client of a request, as the handlers of requests see it. */
 export interface CodexClient {
-  /** What the client sent about itself with `initialize`. */
+  /** The information that the client sent about itself with `initialize`. */
   readonly info: CodexClientInfo;
   readonly host: CodexHost;
   readonly policies: RequestedPolicies;
@@ -48,7 +48,7 @@ export type Handler<Name extends CodexClientRequest> = (
 /** One handler for each of these requests. */
 export type Handlers<Name extends CodexClientRequest> = { readonly [Each in Name]: Handler<Each> };
 
-/** What is known of a thread that a client is subscribed to. */
+/** The known state of a thread that a client is subscribed to. */
 interface KnownThread {
   readonly settings: ThreadSettings | undefined;
   readonly activeTurnId: string | undefined;
@@ -56,7 +56,7 @@ interface KnownThread {
 
 const UNKNOWN: KnownThread = { settings: undefined, activeTurnId: undefined };
 
-/** What later answers need to know of the threads of one client. */
+/** The state of one client's threads that later answers need. */
 export class KnownThreads {
   readonly #threads = new Map<string, KnownThread>();
   readonly #onStarted = new Map<string, (settings: ThreadSettings) => void>();

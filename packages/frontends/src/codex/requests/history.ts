@@ -53,7 +53,10 @@ const NO_THREADS = { data: [], readStates: {}, nextCursor: null, backwardsCursor
 
 type ListParams = CodexClientParams<"thread/list">;
 
-/** Whether a list is of a section, a project or attached threads, none of which Flint has, or of all descendants. */
+/**
+ * Reports whether a list is of a section, a project or attached threads, none of which Flint has, or of all
+ * descendants.
+ */
 function filtersByMissing(params: ListParams): boolean {
   const { sectionId, projectId, ancestorThreadId, attachedToThreadId } = params;
   const filters = [sectionId, projectId, ancestorThreadId, attachedToThreadId];
@@ -90,7 +93,7 @@ function matches(thread: Thread, { cwd, excludedThreadIds, modelProviders }: Lis
   return modelProviders.includes(thread.modelProvider) || modelProviders.includes(agentOfModel(thread.model));
 }
 
-/** Where a list continues: a page of the core, and the last entry of it that was sent. */
+/** The position at which a list continues: a page of the core, and the last entry of it that was sent. */
 interface Position {
   readonly page?: string | undefined;
   readonly after?: string | undefined;
@@ -99,7 +102,10 @@ interface Position {
 /** The cursor of the newest entry. */
 export const NEWEST_FIRST = JSON.stringify({});
 
-/** What `map` makes of each turn of a thread, oldest first. Whole turns are in memory one page at a time. */
+/**
+ * Yields the result of `map` for each turn of a thread, oldest first. Whole turns are in memory one page at a
+ * time.
+ */
 export async function iterateTurns<Mapped>(
   core: CoreCalls,
   threadId: string,

@@ -114,7 +114,7 @@ export const openThread: Handlers<"thread/start" | "thread/resume" | "thread/for
   },
 };
 
-/** How many of the latest turns are answered as they are at the moment in which the client subscribes. */
+/** Number of the latest turns that are returned as they are at the moment in which the client subscribes. */
 const LATEST_TURNS = Math.min(10, LIMITS.page);
 
 /** A client that opens a thread is sent its usage so far; other subscribers know it. */

@@ -13,7 +13,7 @@ import {
 /** The source of a thread whose only purpose is to find a title for another one. */
 export const TITLE_SOURCE = "thread_title";
 
-/** How many of them a client may have at a time; the oldest is forgotten first. */
+/** Maximum number of them per client; the oldest is forgotten first. */
 const MOST_THREADS = 100;
 
 /**
@@ -95,7 +95,7 @@ const DEFAULT_LENGTH = 36;
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Whether an output schema is that of a title and nothing else. */
+/** Reports whether an output schema is that of a title and nothing else. */
 export function isTitleSchema(schema: unknown): schema is Schema {
   const properties = Object.entries(propertiesOf(schema));
   const [name, property] = properties[0] ?? [];

@@ -106,7 +106,10 @@ async function changeSettings(params: SettingsParams, core: CoreCalls, client: C
   );
 }
 
-/** Whether a turn only asks for a title: in a thread made for that, or as the first of an ephemeral one. */
+/**
+ * Reports whether a turn only asks for a title: in a thread made for that, or as the first of an ephemeral
+ * one.
+ */
 async function isTitleTurn(
   { threadId, outputSchema }: CodexClientParams<"turn/start">,
   core: CoreCalls,

@@ -160,7 +160,7 @@ function strings(values: unknown): readonly string[] | undefined {
   return Array.isArray(values) && values.length > 0 ? values.map(String) : undefined;
 }
 
-/** What each variant of a union found wrong. */
+/** Returns the issues of each variant of a union. */
 function variantsOf({ errors }: Issue): readonly (readonly Issue[])[] {
   // Unions report a list of problems for each of their variants.
   return Array.isArray(errors) ? (errors as readonly (readonly Issue[])[]) : [];

@@ -72,7 +72,7 @@ export const PERMISSION_PROFILES = [...PROFILES.keys()].map((id) => ({
   allowed: true,
 }));
 
-/** Whether this is the sandbox of a permission profile. */
+/** Reports whether this is the sandbox of a permission profile. */
 function isSandboxOfProfile(id: string, sandbox: SandboxPolicy): boolean {
   return PROFILES.get(id)?.type === sandbox.type;
 }
@@ -107,7 +107,7 @@ interface PolicyParams {
   readonly sandboxPolicy?: unknown;
 }
 
-/** What clients requested for a thread. */
+/** Policies that clients requested for a thread. */
 interface Requested {
   readonly approval?: CodexApprovalPolicy | undefined;
   readonly profile?: string | undefined;

@@ -30,7 +30,7 @@ export function parseUuid(text: string): ParsedUuid {
   };
 }
 
-/** What follows the prefix or is between the braces, and its offset. */
+/** Returns the text after the prefix or between the braces, and its offset. */
 function unwrapped(text: string): { readonly digits: string; readonly offset: number } {
   if (text.startsWith(PREFIX)) return { digits: text.slice(PREFIX.length), offset: PREFIX.length };
   if (text.length > 1 && text.startsWith("{") && text.endsWith("}"))
