@@ -66,7 +66,10 @@ export function builtInDrivers(
   return [new NativeDriver(native), ...agents.map(agentDriver)];
 }
 
-/** How the protocol of a Codex differs from Flint's part of it. Rejects if that Codex cannot print its schemas. */
+/**
+ * Returns the deviations of a Codex from Flint's part of its protocol. Rejects if that Codex cannot print its
+ * schemas.
+ */
 export async function codexDrift(program: readonly string[], run: RunProgram): Promise<readonly string[]> {
   return (await import("./codex/drift.ts")).codexDrift(program, run);
 }

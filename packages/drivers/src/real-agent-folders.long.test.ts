@@ -28,7 +28,7 @@ interface RealAgent {
   readonly model: string;
   /** Files of the user that must be the same afterwards. */
   readonly files: Files;
-  /** What it would write into some of them so that the agent stops asking. */
+  /** Returns files in some of them with which the agent would stop asking. */
   grants?(workspace: string): Files;
   /** Further files that would be obeyed later. */
   readonly planted: readonly string[];

@@ -17,7 +17,7 @@ const AGENTS: Readonly<Record<"claude" | "codex", (options: AgentOptions) => Dri
   codex: (options) => new CodexDriver(options, SHORT_LIVED),
 };
 
-/** What both agents report in their own protocol, as Flint's events and actions. */
+/** The reports of both agents in their own protocol, as Flint's events and actions. */
 const EXPECTED = {
   beginning: ["session"],
   turn: { status: "completed" },

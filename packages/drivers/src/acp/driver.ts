@@ -12,7 +12,7 @@ import { OfflineFolder } from "../shared/folders/offline-folder.ts";
 import { asOptions, DEFAULT_MODEL, modelsOf, presetSelectors, type Selectors } from "./models.ts";
 import type { AcpProfile } from "./profile.ts";
 
-/** Which agent it is, and where it is. */
+/** Options of an ACP agent: its profile and its program. */
 export interface AcpOptions extends AgentOptions {
   readonly profile: AcpProfile;
 }

@@ -12,7 +12,7 @@ import type { AcpProfile } from "./profile.ts";
 /** The model that the agent itself chooses. */
 export const DEFAULT_MODEL = "default";
 
-/** How a selector is set: as a configuration option, or by one of the older methods. */
+/** The way to set a selector: as a configuration option, or by one of the older methods. */
 type SelectorKind = "option" | "mode" | "model";
 
 /** Something that can be chosen in an agent's session. */
@@ -21,7 +21,7 @@ export interface Selector {
   readonly option: ConfigOption;
 }
 
-/** What can be chosen in a session, and what is chosen. */
+/** The selectors of a session, with their current choices. */
 export interface Selectors {
   readonly model: Selector | undefined;
   readonly others: readonly Selector[];

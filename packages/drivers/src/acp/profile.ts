@@ -7,23 +7,26 @@ import type { AgentKeys } from "../shared/keys/agent-keys.ts";
 /** Environment variables. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** What is particular to one ACP agent, as data: its descriptor, and how it deviates from the protocol. */
+/** The particulars of one ACP agent, as data: its descriptor, and its deviations from the protocol. */
 export interface AcpProfile extends AgentDescriptor {
-  /** Where it stores its settings, sessions and login; derived from its name if not given. */
+  /** The folders of its settings, sessions and login; derived from its name if absent. */
   readonly folders: readonly AgentFolder[] | undefined;
-  /** How long it may take to open a session. */
+  /** Time within which it must open a session. */
   readonly startMs: number;
-  /** How long it may take to cancel a turn before its process is stopped. */
+  /** Time within which it must cancel a turn before its process is stopped. */
   readonly cancelMs: number;
-  /** Whether it is offered to read and write files through Flint. Its requests are answered in any case. */
+  /** True if it is offered to read and write files through Flint. Its requests are answered in any case. */
   readonly offersFiles: boolean;
-  /** Whether it may run commands through Flint. */
+  /** True if it may run commands through Flint. */
   readonly offersTerminals: boolean;
-  /** Whether it may end the turn as cancelled when one call is rejected. */
+  /** True if it may end the turn as cancelled when one call is rejected. */
   readonly rejectionCancelsTurn: boolean;
-  /** Whether its process takes no further prompt after a cancelled turn; the session then continues in another one. */
+  /**
+   * True if its process takes no further prompt after a cancelled turn; the session then continues in another
+   * one.
+   */
   readonly cancelEndsProcess: boolean;
-  /** Whether its diffs have only the lines that change, not the whole file. */
+  /** True if its diffs have only the lines that change, not the whole file. */
   readonly sendsPartialDiffs: boolean;
   /** Modes in which it acts without asking; refused where the approval policy is to ask about everything. */
   readonly autonomousModes: readonly string[];
@@ -39,7 +42,7 @@ export interface AcpProfile extends AgentDescriptor {
   readonly apiKeyLogin: { readonly methodId: string; readonly variable: string } | undefined;
   /** Variables that make it work on the offline model at an address, with its state in a folder; absent if it cannot. */
   readonly offlineVariables: ((address: string, folder: string) => Variables) | undefined;
-  /** What that folder has to contain, by file name. */
+  /** Contents of that folder, by file name. */
   readonly offlineFiles: Readonly<Record<string, string>>;
   /** The keys in its variables that it does not get itself; absent if it has to have them. */
   readonly keys?: (command: readonly string[], environment: Variables) => Promise<AgentKeys | undefined>;

@@ -7,10 +7,13 @@ import { FlintError, inputText, type UserInput } from "@flint/protocol";
 import { historyText } from "../shared/history-text.ts";
 import type { AcpAgent, PromptCapabilities } from "./process/agent.ts";
 
-/** What agents call the command that compacts their context. */
+/** Names that agents have for the command that compacts their context. */
 const COMPACT_COMMANDS = ["compact", "compress", "summarize"];
 
-/** What a session lacks of the thread: the turns of other agents, what its copy lacks, or everything. */
+/**
+ * The part of the thread that a session lacks: the turns of other agents, those that its copy lacks, or
+ * everything.
+ */
 type Missing = "handoff" | "handoffToCopy" | "history";
 
 /** Builds the prompts of a session, beginning with what the agent does not know yet. */

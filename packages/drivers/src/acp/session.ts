@@ -21,7 +21,7 @@ import { type ContextUsage, contextUsage, costSoFar, usageEvent } from "./transl
 import { extensionOf, ofProvider } from "./translate.ts";
 import { AcpTurn } from "./turn.ts";
 
-/** How long an agent may take to accept further input. */
+/** Time within which an agent must accept further input. */
 const STEER_MS = 5_000;
 const INTERRUPTED: TurnOutcome = { status: "interrupted" };
 
@@ -224,7 +224,7 @@ export class AcpSession implements DriverSession {
   }
 }
 
-/** How many kinds of updates are buffered until there is a turn to emit them in. */
+/** Maximum number of kinds of updates that are buffered until there is a turn to emit them in. */
 const MAX_KINDS = 20;
 /** Updates that are about the session and not about a turn. */
 const OF_SESSION = new Set([
@@ -235,13 +235,16 @@ const OF_SESSION = new Set([
   "notice",
 ]);
 
-/** What an agent reports about its session, also between turns. Between turns the latest update of each kind is buffered. */
+/**
+ * The updates that an agent reports about its session, also between turns. Between turns the latest update of
+ * each kind is buffered.
+ */
 export class SessionUpdates {
   readonly #pending = new Map<string, JsonObject>();
   readonly #emittedWarnings = new Set<string>();
   #before: ContextUsage = {};
   #usage: ContextUsage;
-  /** Whether the process has not reported a cost yet. */
+  /** True if the process has not reported a cost yet. */
   #isFirstCost = true;
   #commands: readonly string[] = [];
 
@@ -250,7 +253,7 @@ export class SessionUpdates {
     this.#usage = cost === undefined ? {} : { cost };
   }
 
-  /** What was known before the running turn. */
+  /** Usage as it was known before the running turn. */
   get before(): ContextUsage {
     return this.#before;
   }
@@ -265,7 +268,7 @@ export class SessionUpdates {
     this.#isFirstCost = true;
   }
 
-  /** How full the context is, and what the session cost. */
+  /** Fill level of the context, and the cost of the session. */
   get usage(): ContextUsage {
     return this.#usage;
   }

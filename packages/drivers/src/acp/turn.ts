@@ -73,7 +73,7 @@ export class AcpTurn implements RequestContext {
   readonly #options: AcpTurnOptions;
   #state: AcpState;
   #hasDeclined = false;
-  /** Whether the agent has responded to the prompt, so that nothing else it asks belongs to the turn. */
+  /** True if the agent has responded to the prompt, so that nothing else it asks belongs to the turn. */
   #hasResponse = false;
   #isOver = false;
 
@@ -249,7 +249,7 @@ function failure(error: TurnError, isUsable: boolean, response: JsonObject = {})
   return { outcome: { status: "failed", error }, response, isUsable };
 }
 
-/** Whether a promise settles within a time, resolved or rejected. */
+/** Reports whether a promise settles within a time, resolved or rejected. */
 async function settlesWithin(clock: Clock, milliseconds: number, work: Promise<unknown>): Promise<boolean> {
   let cancel = () => {};
   const late = new Promise<boolean>((resolve) => {

@@ -9,7 +9,7 @@ const LOGOUT = ["auth", "logout"];
 /** Removing a login takes Claude a second; longer, and something is wrong with it. */
 const LOGOUT_MS = 30_000;
 
-/** What is said of a failed logout, at most. */
+/** Maximum length of the output of a failed logout in a message. */
 const MAX_OUTPUT = 2_000;
 
 /** Variables that hold a credential, which a logout cannot remove. */

@@ -3,21 +3,21 @@ import { type BackgroundCommand, isKnownItem, type ThreadItem } from "@flint/pro
 import { stringField } from "../shared/json.ts";
 import type { TurnFrame } from "./turn.ts";
 
-/** How much is reported of an answer for which there was no turn. */
+/** Maximum length of the report on an answer for which there was no turn. */
 const REPORTED_CHARACTERS = 4_096;
 const REASON_CHARACTERS = 500;
 
 /** The number of frames that are buffered for a turn; more come only if no turn can be started. */
 const MAX_FRAMES = 5_000;
 
-/** What a process of Claude does in the background, outside of the turns of the thread. */
+/** The background work of a Claude process, outside of the turns of the thread. */
 export class BackgroundTasks {
   readonly #running = new Map<string, BackgroundCommand>();
   #missedTurns = 0;
   #lastText = "";
   #lastSummary: string | undefined;
 
-  /** Whether a background task may still run. */
+  /** Reports whether a background task may still run. */
   get isRunning(): boolean {
     return this.#running.size > 0;
   }
@@ -56,7 +56,7 @@ export class BackgroundTasks {
     if (!this.#running.has(processId)) this.#running.set(processId, { processId, command });
   }
 
-  /** Why Claude begins to work now without a prompt. Each reason is given once. */
+  /** Returns the reason Claude begins to work without a prompt. Each reason is returned once. */
   takeReason(): string {
     const summary = this.#lastSummary;
     this.#lastSummary = undefined;
@@ -94,7 +94,9 @@ export class BackgroundTasks {
 export class AgentInitiatedFrames {
   readonly #frames: TurnFrame[] = [];
 
-  /** Whether a frame begins such work: Claude sends one of these at the start of each of its turns. */
+  /**
+   * Reports whether a frame begins such work: Claude sends one of these at the start of each of its turns.
+   */
   static beginWith(frame: TurnFrame): boolean {
     return frame.type === "system" && frame.subtype === "init";
   }

@@ -23,7 +23,10 @@ export function clientServerConfig(tools: readonly ClientTool[]): Readonly<Recor
   return tools.length === 0 ? {} : { [SERVER]: { type: "sdk", name: SERVER } };
 }
 
-/** Whether this is the name of a client-provided tool. The client that runs it decides about it, so it is not asked about. */
+/**
+ * Reports whether this is the name of a client-provided tool. The client that runs it decides about it, so it
+ * is not asked about.
+ */
 export function isClientTool(name: string, tools: readonly ClientTool[]): boolean {
   return tools.some((tool) => claudeName(tool) === name);
 }
@@ -60,7 +63,10 @@ export function noTurnReply({ message }: ClaudeMcpMessage): Reply {
   return reply(message, resultOf(failedToolCall("No turn is running, so no client can run this.")));
 }
 
-/** Where a tool is called: the turn, the client-provided tools, and which item shows the use of a tool. */
+/**
+ * The context of a tool call: the turn, the client-provided tools, and the item that shows each use of a
+ * tool.
+ */
 export interface ClientToolContext {
   readonly turn: TurnContext;
   readonly tools: readonly ClientTool[];

@@ -136,7 +136,10 @@ async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools):
   return permissionOf(decision, inputFor(action, needs, folder, input, tools));
 }
 
-/** What Claude runs: the command of an action, through the broker if it was granted more than its sandbox allows. */
+/**
+ * Returns the input that Claude runs: the command of an action, through the broker if it was granted more
+ * than its sandbox allows.
+ */
 function inputFor(
   action: Action,
   needs: Permission | undefined,
@@ -152,7 +155,10 @@ function inputFor(
 /** The field with which Claude asks to run a command outside of its sandbox. */
 const LEAVES_SANDBOX = "dangerouslyDisableSandbox";
 
-/** What a command asks for beyond its sandbox. Folders that Claude suggests to add may be those of its own settings. */
+/**
+ * Returns the permissions that a command requests beyond its sandbox. Folders that Claude suggests to add may
+ * be those of its own settings.
+ */
 export function requestedPermission(
   { tool_name: name, input }: ClaudeToolAsk,
   settings: ThreadSettings,
@@ -184,7 +190,7 @@ function unsupported({ subtype }: Request): ControlResponse {
   return { error: `Flint does not support ${subtype} in this form.` };
 }
 
-/** What Claude is sent when a decision gives no reason. */
+/** The message to Claude when a decision gives no reason. */
 const DECLINED = "The user declined this. Do not try it again in another way; ask what to do instead.";
 
 /** The hook response that makes Claude ask, also where it would not have. */

@@ -4,7 +4,7 @@ import { stringField } from "../shared/json.ts";
 
 const AFTER_TOOL: readonly string[] = ["PostToolUse", "PostToolUseFailure"];
 
-/** Whether Claude calls the hook after a tool, not before it. */
+/** Reports whether Claude calls the hook after a tool, not before it. */
 export function isAfterTool({ hook_event_name: event }: ClaudeHookInput): boolean {
   return AFTER_TOOL.includes(event ?? "");
 }

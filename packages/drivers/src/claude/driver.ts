@@ -79,7 +79,7 @@ export class ClaudeDriver extends DescribedDriver implements Driver {
     });
   }
 
-  /** Whether Claude has a login of its own, or a key; never reads either. */
+  /** Returns the login or the kind of key that Claude has; never reads either. */
   async account(): Promise<Account> {
     if (this.#options.offlineModel !== undefined) return { account: null, requiresLogin: false };
     const { environment = {} } = (await this.#options.program()) ?? {};

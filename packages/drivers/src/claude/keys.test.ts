@@ -6,7 +6,7 @@ import { realClaude, run } from "./testing/claude-fixture.ts";
 
 const real = needs("claude");
 
-/** What a command can learn about the processes around it. */
+/** A command that prints everything it can find on the processes around it. */
 const LOOK = "(env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline) > seen";
 
 /** A turn of Claude with these variables; its model gets the requests that lead to it. */

@@ -34,12 +34,12 @@ export function claudeModel(id: string): string | undefined {
   return name === DEFAULT || name === "" ? undefined : name;
 }
 
-/** Whether a name stands for whatever model Claude has for it now. */
+/** Reports whether a name is an alias that Claude resolves to its current model. */
 export function isAlias(name: string): boolean {
   return ALIASES.some(({ value }) => value === name);
 }
 
-/** What a model costs, by Claude's name of it, such as `claude-opus-5-5[1m]`. */
+/** Returns the price of a model by Claude's name of it, such as `claude-opus-5-5[1m]`. */
 export function claudePrice(prices: PriceList, name: string): Price | undefined {
   const model = name.replace(/\[.*\]$/, "");
   return prices.configured(PREFIX + model) ?? prices.published(`anthropic/${model}`);

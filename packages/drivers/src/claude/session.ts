@@ -61,7 +61,7 @@ export class ClaudeSession implements DriverSession {
   #isSummarySent = false;
   #process: Promise<ClaudeProcess> | undefined;
   #turn: ClaudeTurn | undefined;
-  /** What Claude does without a prompt, as long as there is no turn for it. */
+  /** The work that Claude initiated itself, as long as there is no turn for it. */
   #initiated: AgentInitiatedFrames | undefined;
   #processes = 0;
   #begun: Promise<RunningTurn | undefined> = Promise.resolve(undefined);
@@ -179,7 +179,7 @@ export class ClaudeSession implements DriverSession {
     return initiated;
   }
 
-  /** What Claude's own session lacks of the thread. */
+  /** Returns the part of the thread that Claude's own session lacks. */
   #handoffSummary(): Promise<string> {
     const { forkOf } = this.#spec;
     const isCopy = forkOf !== undefined && forkOf.nativeId === this.#session.forkOf;

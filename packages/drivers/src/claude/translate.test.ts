@@ -17,7 +17,7 @@ const call = (name: string, input: object) => ({ call: name, input });
 const DONE = [{ text: "Done." }];
 const notes = ({ workspace }: FixtureFolders) => join(workspace, "notes.txt");
 
-/** What the model did when the frames were recorded. */
+/** Scripts of the model at the time the frames were recorded. */
 const SCRIPTS: Readonly<Record<string, (folders: FixtureFolders) => readonly unknown[]>> = {
   text: () => [[{ reasoning: "It is a greeting." }, { text: "Good morning to you." }]],
   commands: () => [

@@ -18,9 +18,9 @@ import {
 } from "./translate/state.ts";
 import { abandonTurn, declineTool, showTool, step } from "./translate.ts";
 
-/** How long Claude may take to stop after an interrupt; then its process is stopped. */
+/** Time within which Claude must stop after an interrupt; then its process is stopped. */
 const INTERRUPT_MS = 800;
-/** How long a process may take to exit that ignored an interrupt. */
+/** Time within which a process that ignored an interrupt must exit. */
 const KILL_MS = 100;
 
 /** The time to wait for the answer to a message that came too late for the running answer. */
@@ -64,7 +64,7 @@ export class ClaudeTurn {
   #state: TranslateState;
   #isReadingFiles = false;
   #hasBegun = false;
-  /** Whether Claude still works on what it initiated itself. */
+  /** True if Claude still works on what it initiated itself. */
   #isAgentInitiated = false;
   #isOver = false;
   /** Claude's own id of the session. */
@@ -95,12 +95,12 @@ export class ClaudeTurn {
     return this.#isOver;
   }
 
-  /** Whether a command can be run with more than the sandbox allows. */
+  /** Reports whether a command can be run with more than the sandbox allows. */
   get canGrant(): boolean {
     return this.#options.connection.broker !== undefined;
   }
 
-  /** What carries over to the next turn. */
+  /** State that carries over to the next turn. */
   get memory(): ProcessMemory {
     return this.#state.memory;
   }

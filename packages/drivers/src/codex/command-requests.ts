@@ -21,9 +21,9 @@ type Params<Name extends CodexServerCall["method"]> = CodexServerParams<Name>;
 export interface RequestContext {
   readonly turn: TurnContext;
   state(): TranslateState;
-  /** How a command is granted more than the sandbox allows; undefined where that is not possible. */
+  /** The means to grant a command more than the sandbox allows; undefined where that is not possible. */
   readonly granting: { readonly broker: CommandBroker; readonly signal: AbortSignal } | undefined;
-  /** What was granted to all commands that follow. */
+  /** Permissions that were granted to all commands that follow. */
   readonly granted: GrantedPermissions;
 }
 
@@ -74,8 +74,9 @@ async function grant(
 }
 
 /**
- * What a command asks for beyond its sandbox. Codex gives a reason only if a command should run outside of its sandbox;
- * such a request without a reason looks like any other (0.166.0, November 2026).
+ * Returns the permissions that a command requests beyond its sandbox. Codex gives a reason only if a command
+ * should run outside of its sandbox; such a request without a reason looks like any other (0.166.0, November
+ * 2026).
  */
 async function requestedPermission(
   { additionalPermissions, reason }: Params<"item/commandExecution/requestApproval">,
@@ -143,7 +144,7 @@ export async function approvePermissions(
   return { permissions: grantedSubset(permissions, needs), scope };
 }
 
-/** What was asked for and granted, in Codex's terms. */
+/** Returns the granted part of the requested permissions, in Codex's terms. */
 function grantedSubset(permissions: unknown, needs: Permission | undefined) {
   const read = Object(Object(permissions).fileSystem).read ?? null;
   return {

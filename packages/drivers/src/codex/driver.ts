@@ -45,7 +45,10 @@ interface ModelList {
   readonly models: readonly CodexModel[];
 }
 
-/** How long a Codex that did not list its models is not asked again: one request to Flint may need the list many times. */
+/**
+ * Time for which a Codex that did not list its models is not asked again: one request to Flint may need the
+ * list many times.
+ */
 const RETRY_MS = 5_000;
 
 /** Codex: one `codex app-server` for all threads in the same sandbox. Starts nothing before it is needed. */
@@ -264,7 +267,7 @@ export class CodexDriver extends DescribedDriver implements Driver {
     return this.#sandbox;
   }
 
-  /** How a Codex of another version differs, once for each version. */
+  /** Returns the deviations of a Codex of another version, once for each version. */
   async #drift({ version }: CodexServer): Promise<readonly string[]> {
     const sandbox = this.#sandbox;
     const program = await this.#options.program();

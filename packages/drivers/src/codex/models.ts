@@ -39,7 +39,7 @@ function modelRow(listed: CodexModel): Model {
   return { id: PREFIX + model, displayName, description, isDefault: false, ...meta };
 }
 
-/** What a model costs, by Codex's name of it. */
+/** Returns the price of a model, by Codex's name of it. */
 export function codexPrice(prices: PriceList, name: string): Price | undefined {
   return prices.configured(PREFIX + name) ?? prices.published(`openai/${name}`);
 }

@@ -64,7 +64,7 @@ export function hostNeed({
   return hostRuleProblem(rule) === undefined ? { network: { hosts: [rule] } } : undefined;
 }
 
-/** What the user granted to all commands of the turn or of the session, beyond the sandbox. */
+/** Permissions that the user granted to all commands of the turn or of the session, beyond the sandbox. */
 export class GrantedPermissions {
   #turn: readonly Permission[] = [];
   #session: readonly Permission[] = [];
@@ -78,7 +78,9 @@ export class GrantedPermissions {
     this.#turn = [];
   }
 
-  /** What a command may do that needs this itself; leaving the sandbox includes everything. */
+  /**
+   * Returns the permissions of a command that needs these itself; leaving the sandbox includes everything.
+   */
   with(needs: Permission | undefined): Permission | undefined {
     const all = [...this.#session, ...this.#turn, ...(needs === undefined ? [] : [needs])];
     if (all.length === 0 || needs?.unconfined === true) return needs;

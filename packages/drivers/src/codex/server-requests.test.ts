@@ -16,7 +16,7 @@ async function running(fake: FakeCodex, decide?: () => Decision, settings: Threa
   return { opened, driver, turn, outcome };
 }
 
-/** What the fake program is answered when it asks this. */
+/** Asks as the fake program does, and returns the answer. */
 async function answerTo(method: string, params: object, decide?: () => Decision): Promise<WireMessage> {
   const fake = new FakeCodex();
   const { turn } = await running(fake, decide);

@@ -18,13 +18,13 @@ import { CodexTurn } from "./turn.ts";
 
 /** Options of a session besides its spec. */
 export interface CodexSessionOptions extends CodexThreadOptions {
-  /** What models cost. */
+  /** Prices of models. */
   readonly prices?: PriceList | undefined;
   /** Called when a session is closed. */
   closed(session: CodexSession): void;
 }
 
-/** How many warnings between turns are buffered for the next one. */
+/** Maximum number of warnings between turns that are buffered for the next one. */
 const MAX_WARNINGS = 20;
 
 const INTERRUPTED: TurnOutcome = { status: "interrupted" };
@@ -42,7 +42,7 @@ export class CodexSession implements DriverSession {
   /** The warnings since the last turn. */
   #warnings: readonly CodexNotification[] = [];
   #totalTokens = 0;
-  /** Whether commands were left running, as far as is known. */
+  /** True if commands were left running, as far as is known. */
   #hasBackground = false;
   readonly #mcpServers = new Map<string, McpServerStatus>();
   #running: Promise<unknown> = Promise.resolve();
@@ -186,7 +186,7 @@ async function reportLimits(turn: TurnContext, running: CodexTurn, { errorInfo }
   if (limits.length > 0) turn.emit({ type: "limits", limits });
 }
 
-/** What matters although no turn runs. */
+/** Notifications that matter although no turn runs. */
 const BETWEEN_TURNS: ReadonlySet<string> = new Set([
   ...["warning", "configWarning", "deprecationNotice", "account/rateLimits/updated"],
 ]);
@@ -213,7 +213,7 @@ function isWarning({ method }: CodexNotification): boolean {
   return BETWEEN_TURNS.has(method);
 }
 
-/** What a turn reviews: as requested, or every prompt in the collaboration mode review. */
+/** Returns the subject of a review: as requested, or every prompt in the collaboration mode review. */
 function reviewTargetOf({ kind, review, settings, input }: TurnContext): CodexReviewTarget | undefined {
   if (review !== undefined)
     return review.type === "commit" ? { ...review, title: review.title ?? null } : review;

@@ -21,11 +21,14 @@ import { usesProject } from "../shared/folders/project-files.ts";
 import { CODEX_KEYS } from "./descriptor.ts";
 import { COLLABORATION_MODE, modelName, REASONING_EFFORT } from "./models.ts";
 
-/** How Codex asks for what the sandbox does not allow. */
+/** Instructions to Codex on how to ask for permissions beyond the sandbox. */
 const SANDBOX_INSTRUCTIONS =
   "Commands run in the sandbox of this session. If one has to run outside of it, run it with sandbox_permissions set to require_escalated and a justification; the user is asked, and it runs once. A connection to a new host waits while the user is asked.";
 
-/** Where Codex can commit: only at the top of a repository it has a git directory that it can write. */
+/**
+ * Returns instructions on commits: only at the top of a repository does Codex have a git directory that it
+ * can write.
+ */
 function commitWords({ git, sandboxPolicy }: ThreadSettings): string {
   return git === "off" || sandboxPolicy.type === "readOnly"
     ? "The git directory is read-only, so git add, git commit and the like cannot work: give the user the commands instead."

@@ -5,7 +5,7 @@ import type { CodexServer } from "./process/server.ts";
 import { activityIn, nestedEvents, subAgentCall } from "./translate/sub-agents.ts";
 import { adoptTurn, beginTurn, step, type TranslateState } from "./translate.ts";
 
-/** What the sub-agents of a turn need of it. */
+/** Dependencies of sub-agents on their turn. */
 export interface SubAgentsOptions {
   readonly server: CodexServer;
   readonly cwd: string;
@@ -39,7 +39,7 @@ export class SubAgents {
     this.#options = options;
   }
 
-  /** Whether one of them still works. */
+  /** Reports whether one of them still works. */
   get areWorking(): boolean {
     return [...this.#agents.values()].some(({ isWorking }) => isWorking);
   }

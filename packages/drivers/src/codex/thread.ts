@@ -12,12 +12,15 @@ import type { CodexServer, CodexTiming, ThreadListener } from "./process/server.
 import type { ServerPool, SharedServer } from "./process/server-pool.ts";
 import { dynamicTools, textInput, threadParams } from "./settings.ts";
 
-/** What a thread of Codex needs beside its spec. */
+/** Dependencies of a Codex thread, beside its spec. */
 export interface CodexThreadOptions {
   readonly servers: ServerPool;
   readonly clock: Clock;
   readonly timing: CodexTiming;
-  /** How a process of another version differs from the one that Flint was made for; empty after the first call. */
+  /**
+   * Returns the deviations of a process of another version from the one that Flint was made for; empty after
+   * the first call.
+   */
   drift(server: CodexServer): Promise<readonly string[]>;
 }
 
@@ -212,7 +215,10 @@ function isMissing(thrown: unknown): boolean {
 
 type HandoffSpec = Pick<SessionSpec, "handoffSummary" | "history" | "forkOf">;
 
-/** What Codex's own thread lacks, as input before the next prompt: the turns of other agents, or all of them. */
+/**
+ * The parts of the thread that Codex's own thread lacks, as input before the next prompt: the turns of other
+ * agents, or all of them.
+ */
 export class Handoff {
   readonly #spec: HandoffSpec;
   #isSent = false;

@@ -23,7 +23,7 @@ function translate(notifications: readonly CodexNotification[], begin: Translate
   return { events, outcome: state.outcome, state };
 }
 
-/** What the real program sent in a turn. */
+/** Returns the frames of a recorded turn of the real program. */
 function recorded(name: string): CodexNotification[] {
   const lines = readFileSync(new URL(`./fixtures/${name}.frames.jsonl`, import.meta.url), "utf8").trim();
   return lines.split("\n").map((line) => {

@@ -40,7 +40,7 @@ export interface TranslateState {
   readonly kept: number;
   /** The tokens of the whole thread as last reported: the same total again is not further usage. */
   readonly totalTokens: number;
-  /** Why the turn fails, as reported before its end. */
+  /** The reason the turn fails, as reported before its end. */
   readonly failure: TurnError | undefined;
   readonly outcome: TurnOutcome | undefined;
 }

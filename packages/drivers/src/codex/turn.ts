@@ -24,7 +24,7 @@ export interface CodexTurnOptions {
   readonly timing: CodexTiming;
   /** The tokens that the thread has used before. */
   readonly totalTokens: number;
-  /** What a model costs, if that is known; without a name the model of the turn. */
+  /** Returns the price of a model, if it is known; without a name the model of the turn. */
   priceOf?(model: string | undefined): Price | undefined;
   readonly granted: GrantedPermissions;
 }
@@ -38,7 +38,7 @@ const INTERRUPTED: TurnOutcome = { status: "interrupted" };
 export class CodexTurn {
   /** Resolves with how the turn ended; rejects if it could not begin. */
   readonly outcome: Promise<TurnOutcome>;
-  /** What the user granted to all commands that follow. */
+  /** Permissions that the user granted to all commands that follow. */
   readonly granted: GrantedPermissions;
   readonly #turn: TurnContext;
   readonly #options: CodexTurnOptions;
@@ -85,7 +85,7 @@ export class CodexTurn {
     return this.#state.turnId;
   }
 
-  /** Whether a command can be run with more than the sandbox allows. */
+  /** Reports whether a command can be run with more than the sandbox allows. */
   get canGrant(): boolean {
     return this.#options.server.broker !== undefined;
   }
@@ -228,7 +228,7 @@ export class CodexTurn {
   }
 }
 
-/** Whether a notification is about some turn while the id of this one is not known yet. */
+/** Reports whether a notification is about some turn while the id of this one is not known yet. */
 function isEarly({ turnId }: TranslateState, { method, params }: CodexNotification): boolean {
   return turnId === undefined && method !== "turn/started" && ("turnId" in params || "turn" in params);
 }

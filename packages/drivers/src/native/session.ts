@@ -33,7 +33,7 @@ import {
   takeItemId,
 } from "./translate.ts";
 
-/** How the settings of a thread apply to the agent. */
+/** The agent's choices that follow from the settings of a thread. */
 export interface NativeChoices {
   /** The model to run on. Throws or rejects with a FlintError that explains how to set one up. */
   modelOf(settings: ThreadSettings): Promise<Model> | Model;

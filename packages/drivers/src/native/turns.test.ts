@@ -642,7 +642,7 @@ function unusual(seconds: number): string {
   return `${seconds}.${process.pid}`;
 }
 
-/** How many processes sleep for so long. */
+/** Returns the number of processes that sleep for this long. */
 function sleepers(seconds: string): number {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

@@ -2,9 +2,12 @@
 export interface AgentPackage {
   readonly name: string;
   readonly version: string;
-  /** What is run of it, below node_modules. */
+  /** The file that is run, below node_modules. */
   readonly file: string;
-  /** What npm has to have checked the archives of these packages against, by their folders below node_modules. */
+  /**
+   * The integrity hashes that npm must have checked the archives of these packages against, by their folders
+   * below node_modules.
+   */
   readonly integrity: Readonly<Record<string, string>>;
 }
 
@@ -13,7 +16,10 @@ interface PackageRow {
   readonly version: string;
   readonly integrity: string;
   readonly file: string;
-  /** Where its program is in packages of their own: their names without the platform, and the hash of each. */
+  /**
+   * The packages that hold its program for each platform: their names without the platform, and the hash of
+   * each.
+   */
   readonly perPlatform?: { readonly prefix: string; readonly integrity: Readonly<Record<string, string>> };
 }
 

@@ -14,7 +14,7 @@ import type { AgentFolder } from "./folders/agent-folders.ts";
 import { agentPaths } from "./folders/agent-paths.ts";
 import type { AgentKeys } from "./keys/agent-keys.ts";
 
-/** What is started, and where. */
+/** The program to start, and its folders. */
 export interface AgentProcessSpec {
   /** The agent's name in messages. */
   readonly name: string;
@@ -29,9 +29,9 @@ export interface AgentProcessSpec {
   readonly hosts: readonly string[];
   /** The agent's own folders, of which it writes only its sessions and its login. */
   readonly folders: readonly AgentFolder[];
-  /** What of the project it sees empty, because it is not trusted. */
+  /** Paths of the project that it sees empty, because they are not trusted. */
   readonly maskedPaths?: readonly string[];
-  /** What of the project it sees a private version of. */
+  /** Folders of the project of which it sees a private version. */
   readonly projectFolders?: readonly PrivateFolder[];
   /** The user's home folder, if it is not that of the environment. */
   readonly home?: string;
@@ -56,7 +56,7 @@ export function hostsIn(values: readonly string[]): string[] {
 
 const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
-/** How often it is looked at whether an agent still has its output open. */
+/** Interval at which an agent is checked for an open output. */
 const LOOK_MS = 3_000;
 
 /** The outcome of an agent's process. */

@@ -8,7 +8,7 @@ import type { AgentProjectFiles } from "./folders/project-files.ts";
 /** The variables that name an agent's program where it is not on PATH. */
 export type ExecutableVariable = "CLAUDE_CODE_EXECUTABLE" | "CODEX_EXECUTABLE";
 
-/** How a user logs in to an agent. */
+/** The way in which a user logs in to an agent. */
 export interface AgentLogin {
   /** The command line that asks for the login, in a terminal. */
   readonly command: string;
@@ -25,9 +25,9 @@ export interface AgentDescriptor {
   /** The id of the known agent that it is another instance of. */
   readonly kind?: string;
   readonly displayName: string;
-  /** Who serves its models, such as `anthropic`; its own notifications begin with it. */
+  /** The provider of its models, such as `anthropic`; its own notifications begin with it. */
   readonly provider: string;
-  /** What it can do. */
+  /** Its capabilities. */
   readonly capabilities: AgentCapabilities;
   /** Its program, where none is configured, and the arguments that always come first. */
   readonly command: readonly string[];
@@ -36,7 +36,7 @@ export interface AgentDescriptor {
   readonly homeVariable?: string;
   /** The user's environment variables that it gets and no other agent does. */
   readonly ownVariables: RegExp;
-  /** What shows that it has credentials: a variable that is set, or a file in the user's home folder. */
+  /** Evidence that it has credentials: a variable that is set, or a file in the user's home folder. */
   readonly credentials: { readonly variables: readonly string[]; readonly files: readonly string[] };
   /** The package that `flint agents install` fetches, and the version that Flint is tested with. */
   readonly package?: AgentPackage | undefined;
@@ -47,19 +47,19 @@ export interface AgentDescriptor {
   readonly login: AgentLogin | undefined;
   /** Host rules of its model, its login and its own services: a confined agent connects to them without a question. */
   readonly hosts: readonly string[];
-  /** What it reports of its usage, where no price is known for its model. */
+  /** The usage that it reports, where no price is known for its model. */
   readonly usageReports: UsageReports;
   /** The optional settings of a thread that it has. */
   readonly passedSettings: readonly PassedSetting[];
-  /** What in a project steers it, and what is done about that until it is trusted. */
+  /** The files of a project that steer it, and their treatment until they are trusted. */
   readonly project: AgentProjectFiles;
-  /** Whether it requests approval of each action that may write, unless the approval policy is "never". */
+  /** True if it requests approval of each action that may write, unless the approval policy is "never". */
   readonly asksToWrite: boolean;
-  /** Whether its process can be stopped while a thread is idle: its sessions can be resumed by another process. */
+  /** True if its process can be stopped while a thread is idle: its sessions can be resumed by another process. */
   readonly stopsWhenIdle: boolean;
 }
 
-/** Where Claude reaches its models and its login. A cloud in between is asked about: others store data there, too. */
+/** Hosts of Claude's models and its login. A cloud in between is asked about: others store data there, too. */
 export const CLAUDE_HOSTS: readonly string[] = [
   ...["api.anthropic.com", "console.anthropic.com", "platform.claude.com", "claude.ai"],
 ];
@@ -69,7 +69,7 @@ export const CLAUDE_KEYS: readonly string[] = [
   ...["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"],
 ];
 
-/** Where Codex reaches its models and its login. */
+/** Hosts of Codex's models and its login. */
 export const CODEX_HOSTS: readonly string[] = ["api.openai.com", "auth.openai.com", "chatgpt.com"];
 
 /**
@@ -94,7 +94,7 @@ export function notInstalled(agent: AgentDescriptor, leftOut?: string): FlintErr
   return new FlintError("agentFailed", message, { program });
 }
 
-/** Why a program on PATH is not used as an agent, and how it can be. */
+/** Returns the reason a program on PATH is not used as an agent, and how to have it used. */
 export function ignoredProgramReason(path: string, agent: string): string {
   return `${path} is not used, because it is in a project, and agents are not looked up there. To use it, set agents.${agent}.command to its path.`;
 }
@@ -114,7 +114,10 @@ export async function requireProgram(
 export interface AgentProgram {
   /** The program and the arguments that always come first. */
   readonly command: readonly string[];
-  /** What runs it outside of the sandbox, if it is a script whose first line would look for that on PATH. */
+  /**
+   * The command that runs it outside of the sandbox, if it is a script whose first line would look for its
+   * interpreter on PATH.
+   */
   readonly interpreter?: readonly string[] | undefined;
   /** Variables that only this agent gets, such as its own key. */
   readonly environment: Readonly<Record<string, string>>;
@@ -125,10 +128,10 @@ export function outsideCommand({ command, interpreter }: AgentProgram): readonly
   return [...(interpreter ?? []), ...command];
 }
 
-/** How long the process of a thread runs: as long as the thread is in use, or for one turn. */
+/** Lifetime of a thread's process: as long as the thread is in use, or one turn. */
 export type ProcessSpan = "thread" | "turn";
 
-/** What every driver of an external agent is given. */
+/** Options of every driver of an external agent. */
 export interface AgentOptions {
   /**
    * Finds the agent's program; undefined if it is not installed. It is not looked up in the workspace. Cheap, because it
@@ -139,7 +142,9 @@ export interface AgentOptions {
   leftOut?(workspace?: string): Promise<string | undefined>;
   /** The variables that its program gets, whether it is installed or not. Absent: only those of its program. */
   environment?(): Readonly<Record<string, string>>;
-  /** Whether it is known to have credentials, so that it can be the agent of threads that name none. */
+  /**
+   * Reports whether it is known to have credentials, so that it can be the agent of threads that name none.
+   */
   hasAccess?(): Promise<boolean>;
   /** The address of the offline model, which the agent uses instead of its own models. Starts the model if needed. */
   readonly offlineModel?: (() => Promise<string>) | undefined;
@@ -151,7 +156,7 @@ export interface AgentOptions {
   readonly stateFolder?: string | undefined;
   /** The sandbox for a process that no thread needs, for example to list models. */
   readonly sandbox?: Sandbox | undefined;
-  /** What models cost, for agents that do not report it with each call. */
+  /** Prices of models, for agents that do not report the cost of each call. */
   readonly prices?: PriceList | undefined;
   /** After how many model steps a turn stops, to be continued. Only Claude has such a limit; absent: never. */
   readonly stepLimit?: number | undefined;

@@ -105,7 +105,7 @@ export class LazyDriver extends DescribedDriver implements Driver {
     return (models.find((model) => model.isDefault) ?? models[0])?.id ?? `${this.id}/default`;
   }
 
-  /** Whether the agent is installed and known to have credentials. */
+  /** Reports whether the agent is installed and known to have credentials. */
   async isPreferred(): Promise<boolean> {
     if ((await this.#options.hasAccess?.()) !== true) return false;
     return (await this.#options.program()) !== undefined;

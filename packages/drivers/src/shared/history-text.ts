@@ -1,7 +1,7 @@
 import { itemText } from "@flint/core/text";
 import type { Turn } from "@flint/protocol";
 
-/** How much of a history an agent without its session is given; the end of it counts most. */
+/** Maximum length of the history for an agent without its session; the end of it counts most. */
 const HISTORY_CHARACTERS = 24_000;
 const ITEM_CHARACTERS = 2_000;
 

@@ -8,11 +8,11 @@ export function unconfinedNeed({ sandboxPolicy }: ThreadSettings): Permission | 
   return isUnconfined(sandboxPolicy) ? undefined : { unconfined: true };
 }
 
-/** What writing some paths takes. */
+/** Permissions needed for writing some paths. */
 export interface WriteNeed {
   /** Undefined if nothing is left to ask about. */
   readonly needs: Permission | undefined;
-  /** Why no approval opens the other folders, each by name. */
+  /** The reason for each other folder, by name, that no approval opens it. */
   readonly refused: readonly string[];
 }
 
@@ -49,7 +49,10 @@ export async function nearestFolder(path: string): Promise<string> {
   return found ?? (dirname(path) === path ? path : nearestFolder(dirname(path)));
 }
 
-/** Whether a permission goes beyond the network: hosts are opened in the thread's own network, where they are asked about. */
+/**
+ * Reports whether a permission goes beyond the network: hosts are opened in the thread's own network, where
+ * they are asked about.
+ */
 export function requiresBroker(needs: Permission | undefined): needs is Permission {
   return needs?.unconfined === true || needs?.network === "all" || (needs?.write ?? []).length > 0;
 }

@@ -8,7 +8,7 @@ import { dropPrototypeKeys, findExcess } from "@flint/rpc";
 
 /** Larger sessions are not read; nothing of a session is held twice. */
 const MAX_BYTES = 128 * 1024 * 1024;
-/** How much of a file is read to describe its session. */
+/** Maximum amount of a file that is read to describe its session. */
 const HEAD_BYTES = 256 * 1024;
 const MAX_FILES = 20_000;
 /** An agent that runs may have put a link or a pipe in place of a file that was listed. */
@@ -24,19 +24,19 @@ interface SessionFile {
   readonly updatedAtMs: number;
 }
 
-/** Where an agent stores its sessions. */
+/** The place in which an agent stores its sessions. */
 export interface SessionPlace {
   readonly root: string;
-  /** How many folders deep the files are. */
+  /** Number of folder levels above the files. */
   readonly depth: number;
   /** Matches the name of a file; its first group is the id of the session. */
   readonly name: RegExp;
 }
 
-/** What the lines of a session say about it. */
+/** Facts about a session in its lines. */
 export type SessionHead = Pick<NativeSessionInfo, "cwd" | "preview">;
 
-/** How an agent stores its sessions, and what their lines mean. */
+/** The way an agent stores its sessions, and the meaning of their lines. */
 export interface SessionFormat {
   readonly agentName: string;
   readonly place: SessionPlace;
@@ -166,7 +166,7 @@ function parsedLine(line: string): SessionLine | undefined {
   }
 }
 
-/** What is said about lines that could not be read. */
+/** Returns the notice about lines that could not be read. */
 function unreadableNote(unreadable: number): readonly string[] {
   if (unreadable === 0) return [];
   return [`${unreadable} ${unreadable === 1 ? "line" : "lines"} of the session could not be read.`];

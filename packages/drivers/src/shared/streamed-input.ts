@@ -4,15 +4,15 @@ export interface FieldPiece {
   readonly text: string;
 }
 
-/** How far the JSON of an input was read. */
+/** State of reading the JSON of an input. */
 export interface InputScan {
   readonly depth: number;
   /** Inside of a string: of a field's name, of its value, or of anything else. */
   readonly inside: "name" | "value" | "other" | undefined;
-  /** Whether a colon came after the name of the field. */
+  /** True if a colon came after the name of the field. */
   readonly isValue: boolean;
   readonly field: string;
-  /** What was read of an escape sequence, from its backslash on. */
+  /** The part of an escape sequence that was read, from its backslash on. */
   readonly escaped: string;
 }
 

@@ -27,7 +27,7 @@ const reasoning = (piece: string) => (stream: ItemStream) => streamText(stream, 
 const complete = (text: string) => (stream: ItemStream) => completeText(stream, "message", text);
 const close = (stream: ItemStream) => closeText(stream);
 
-/** What is emitted for a message that is streamed in pieces. */
+/** Returns the events that are emitted for a message that is streamed in pieces. */
 function messageEvents(id: string, text: string, ...deltas: readonly string[]): DriverEvent[] {
   return [
     { type: "item/started", item: { type: "agentMessage", id, text: "" } },

@@ -9,7 +9,7 @@ export interface OpenText {
   readonly id: string;
   /** The agent's own id of the message, if it has one: another id begins another item. */
   readonly messageId: string | undefined;
-  /** What was streamed so far, as much of it as clients are sent. */
+  /** The text that was streamed so far, up to the limit of what clients are sent. */
   readonly text: string;
   /** The length of all that was streamed. */
   readonly length: number;
@@ -20,7 +20,7 @@ export interface ItemStream {
   readonly turnId: string;
   /** The number of items that the turn has so far; their ids are derived from it. */
   readonly items: number;
-  /** How many characters of its closed texts were kept. */
+  /** Number of characters of its closed texts that were kept. */
   readonly kept: number;
   readonly open: OpenText | undefined;
 }
@@ -38,7 +38,10 @@ export function takeItemId({ turnId, items, kept, open }: ItemStream): readonly 
   return [{ turnId, items: items + 1, kept, open }, `${turnId}-${items + 1}`];
 }
 
-/** How many characters of a text are worth keeping in a turn that has kept this many: no more of it is stored. */
+/**
+ * Returns the number of characters of a text that are worth keeping in a turn that has kept this many: no
+ * more of it is stored.
+ */
 export function remainingTextCapacity(kept: number): number {
   return Math.min(LIMITS.text, Math.max(LIMITS.turnText - kept, LIMITS.lateText));
 }
@@ -122,7 +125,7 @@ export function displayPath(path: string, cwd: string): string {
   return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? path : inside;
 }
 
-/** What kind of failure the HTTP status of a model's provider stands for. */
+/** Returns the kind of failure for an HTTP status of a model's provider. */
 export function errorInfoOfStatus(status: number | undefined): TurnErrorInfo {
   if (status === undefined || status < 400) return "Other";
   if (status === 401 || status === 403) return "Unauthorized";
@@ -150,7 +153,7 @@ export function unixMilliseconds(time: unknown): number | undefined {
   return time > 100_000_000_000 ? time : time * 1000;
 }
 
-/** How close to a limit so many percent are. */
+/** Returns the status of a limit at a used percentage. */
 export function statusAt(usedPercent: number): UsageLimitStatus {
   if (usedPercent >= 100) return "reached";
   return usedPercent >= WARNING_PERCENT ? "warning" : "ok";

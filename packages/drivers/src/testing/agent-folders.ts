@@ -40,7 +40,7 @@ export const AGENTS: Readonly<Record<string, readonly AgentFolder[]>> = {
 export const FIRST_AGENTS: readonly string[] = Object.keys(KNOWN);
 export const FURTHER_AGENTS: readonly string[] = Object.keys(AGENTS).filter((name) => !(name in KNOWN));
 
-/** What an unconfined program runs, sources or obeys later; and some that agents have to write. */
+/** Files that an unconfined program runs, sources or obeys later, and some that agents have to write. */
 const SETTINGS = [
   ...[".claude/settings.json", ".claude/hooks/x.sh", ".claude/plugins/p/x.js", ".claude/commands/x.md"],
   ...[
@@ -104,7 +104,7 @@ export const LOGINS: Readonly<Record<string, readonly [before: object, after: ob
   ],
   ".newcomer/oauth_creds.json": [{ token: "a" }, { token: "b" }],
 };
-/** Whose login each is. */
+/** The owner of each login. */
 const OWNERS = {
   claude: ".claude",
   codex: ".codex",
@@ -112,7 +112,7 @@ const OWNERS = {
   gemini: ".gemini",
   unknown: ".newcomer",
 };
-/** What agents store for later. */
+/** Files that agents store for later. */
 export const SESSIONS = [
   ...[".claude/projects/p/1.jsonl", ".codex/sessions/2026/1.jsonl", ".local/share/opencode/storage/1.json"],
   ...[".local/share/opencode/flint/opencode.db", ".local/share/goose/sessions/sessions.db"],

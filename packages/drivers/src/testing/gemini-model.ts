@@ -4,7 +4,7 @@ import { isRecord } from "@flint/protocol";
 
 const LOOPBACK = "127.0.0.1";
 
-/** What the model answers: a text, or a call of Gemini's shell tool. */
+/** A part of the model's answer: a text, or a call of Gemini's shell tool. */
 type Part =
   | { readonly text: string }
   | { readonly functionCall: { readonly name: string; readonly args: object } };

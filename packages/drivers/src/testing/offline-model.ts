@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ModelServer } from "@flint/offline-model/http";
 
-/** What an agent asked the model. */
+/** A request of an agent to the model. */
 export interface ModelRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -22,7 +22,7 @@ export interface ModelRequest {
 /** Steps of a script for the offline model, as its files have them. */
 export type OfflineScript = readonly unknown[];
 
-/** What stands in the script of a model that fails once in this way. */
+/** The scripts of a model that fails once in each way. */
 const FAILURES = {
   badRequest: [{ error: { status: 400, message: "The lamp does not fit." } }],
   rateLimit: [{ error: { status: 429, message: "One lamp at a time.", retry_after: 0.05 } }],
@@ -30,7 +30,7 @@ const FAILURES = {
   cutStream: [{ text: "Half of a" }, { cut: true }],
 } as const satisfies Readonly<Record<string, OfflineScript>>;
 
-/** How the model can be made to fail. */
+/** The ways in which the model can be made to fail. */
 export type ModelFailureKind = keyof typeof FAILURES;
 
 const LOOPBACK = "127.0.0.1";
@@ -55,7 +55,7 @@ export class OfflineModelServer {
     return server;
   }
 
-  /** Where it listens, without a slash and without a version at the end. */
+  /** The address on which it listens, without a slash and without a version at the end. */
   get url(): string {
     const address = this.#front.address();
     return `http://${LOOPBACK}:${typeof address === "object" && address !== null ? address.port : 0}`;
@@ -126,7 +126,7 @@ async function modelServer(steps: OfflineScript | undefined): Promise<ModelServe
   return ModelServer.start({ script }).finally(() => rm(folder, { recursive: true }));
 }
 
-/** Whether an agent works on a turn: Claude sends tools only then, and Codex sends nothing else. */
+/** Reports whether an agent works on a turn: Claude sends tools only then, and Codex sends nothing else. */
 function isWork({ path, body }: ModelRequest): boolean {
   return path.endsWith("/responses") || (Array.isArray(body.tools) && body.tools.length > 0);
 }

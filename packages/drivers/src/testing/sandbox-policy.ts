@@ -39,7 +39,9 @@ const AGENTS: Readonly<
 
 const WRITE: SandboxPolicy = { type: "workspaceWrite" };
 
-/** What a command reports under each policy, whichever agent runs it. `hosts` are those that the user allows. */
+/**
+ * The expected report of a command under each policy, with any agent. `hosts` are those that the user allows.
+ */
 const EXPECTED: readonly {
   readonly name: string;
   readonly policy: SandboxPolicy;

@@ -16,9 +16,9 @@ import { offlineModel } from "./offline-model.ts";
 
 interface Agent {
   readonly parts: readonly [Part, ...Part[]];
-  /** Whether a command can be run again with what it needs. */
+  /** True if a command can be run again with what it needs. */
   readonly grants: boolean;
-  /** Whether it goes on without the answer of the user, and may have ended its work by then. */
+  /** True if it continues without the answer of the user, and may have ended its work by then. */
   readonly continues?: boolean;
   make(options: AgentOptions): Driver;
   /** A step of the script in which the model runs a command. */

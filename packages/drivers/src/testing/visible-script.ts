@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { agentFolder, isCovered } from "@flint/testkit";
 
-/** What is used of the bundler that the whole repository is built with. */
+/** The part in use of the bundler that the whole repository is built with. */
 interface Bundler {
   build(options: object): Promise<unknown>;
 }

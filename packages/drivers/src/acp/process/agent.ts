@@ -15,26 +15,26 @@ import { AcpConnection } from "./connection.ts";
 import { Handshake, mcpServersFor, type OpenedSession } from "./handshake.ts";
 import { type AgentStart, startProcess } from "./launch.ts";
 
-/** What an agent takes beside text. */
+/** The content that an agent takes beside text. */
 export interface PromptCapabilities {
   readonly image: boolean;
 }
 
-/** How long an agent may take to change one of its settings. */
+/** Time within which an agent must change one of its settings. */
 const CHOOSE_MS = 20_000;
-/** How many of the offered models an error names. */
+/** Maximum number of offered models that an error names. */
 const MAX_LISTED_MODELS = 20;
 
 /** A process of an agent with one open session. */
 export class AcpAgent {
   readonly sessionId: string;
-  /** Whether the session is new, so that it knows nothing of the thread. */
+  /** True if the session is new, so that it knows nothing of the thread. */
   readonly isFresh: boolean;
-  /** Whether the session began as a copy of that of another thread. */
+  /** True if the session began as a copy of that of another thread. */
   readonly isCopy: boolean;
   readonly capabilities: PromptCapabilities;
   readonly canSteer: boolean;
-  /** What the user should know about how it was started. */
+  /** Warnings for the user about how it was started. */
   readonly warnings: readonly string[];
   readonly #connection: AcpConnection;
   readonly #profile: AcpProfile;
@@ -195,7 +195,7 @@ export class AcpAgent {
     this.#selectors = withValue(this.#selectors, id, value);
   }
 
-  /** Where the approval policy is to ask about everything, an agent cannot work in a mode in which it asks about nothing. */
+  /** Rejects a mode in which the agent asks about nothing where the approval policy is to ask about everything. */
   #refuseAutonomousMode({ approvalPolicy }: ThreadSettings): void {
     if (approvalPolicy !== "always") return;
     const { displayName, autonomousModes } = this.#profile;

@@ -23,7 +23,7 @@ export const ACP_CODES = {
   cancelled: -32800,
 } as const;
 
-/** Why a request of an agent is refused; the message is sent to the agent. */
+/** The reason a request of an agent is refused; the message is sent to the agent. */
 export class RequestRefusal extends Error {
   override readonly name = "RequestRefusal";
   readonly code: number;
@@ -43,16 +43,16 @@ export interface AgentHandlers {
   ready(): Promise<void>;
 }
 
-/** What a connection has to know about its agent. */
+/** The facts about its agent that a connection needs. */
 export interface AcpConnectionOptions {
   readonly displayName: string;
   readonly clock: Clock;
   readonly trace?: Trace | undefined;
 }
 
-/** How many malformed lines an agent may print; a banner or some log lines are harmless. */
+/** Maximum number of malformed lines that an agent may print; a banner or some log lines are harmless. */
 const MAX_MALFORMED_LINES = 200;
-/** How many requests of an agent may be open. */
+/** Maximum number of open requests of an agent. */
 const MAX_OPEN_REQUESTS = 64;
 const DETAIL_CHARACTERS = 1000;
 
@@ -173,7 +173,7 @@ function refusedBy(displayName: string, error: RemoteError): FlintError {
   return new FlintError("agentFailed", message, { code: error.code }, { cause: error });
 }
 
-/** How much may be read before its reader has to be ready for more. */
+/** Amount of data that may be read before its reader has to be ready for more. */
 const MAX_UNCONFIRMED_BYTES = 256 * 1024;
 
 /** A transport that is read no faster than its content can be processed. */

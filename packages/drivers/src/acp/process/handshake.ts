@@ -13,12 +13,12 @@ const PROTOCOL_VERSION = 1;
 /** An opened session. */
 export interface OpenedSession {
   readonly sessionId: string;
-  /** Whether it is new, so that it knows nothing of the thread. */
+  /** True if it is new, so that it knows nothing of the thread. */
   readonly isFresh: boolean;
-  /** Whether it is a copy of the session of another thread. */
+  /** True if it is a copy of the session of another thread. */
   readonly isCopy?: boolean;
   readonly response: JsonObject;
-  /** What the user should know about how it was opened. */
+  /** Warnings for the user about how it was opened. */
   readonly warnings: readonly string[];
 }
 
@@ -169,7 +169,7 @@ function mcpServer(server: McpServerConfig): McpServer {
   return { name, command: server.command, args: [...server.args], env: pairs(server.env) };
 }
 
-/** Whether a capability is offered, whatever its value is. */
+/** Reports whether a capability is offered, with any value. */
 function isOffered(capability: unknown): boolean {
   return capability !== undefined && capability !== null && capability !== false;
 }

@@ -10,7 +10,7 @@ import { type AgentStart, startProcess } from "./launch.ts";
 const WORKSPACE: SandboxPolicy = { type: "workspaceWrite" };
 const NONE: SandboxPolicy = { type: "dangerFullAccess" };
 
-/** What codex-acp is started with in a thread of these policies. */
+/** Returns the environment with which codex-acp is started in a thread of these policies. */
 async function startedWith(
   approvalPolicy: ThreadSettings["approvalPolicy"],
   sandboxPolicy: SandboxPolicy,

@@ -22,7 +22,7 @@ export interface AcpAgentOptions extends AgentOptions {
   offlineFolder(): Promise<string>;
 }
 
-/** What an agent is started for. */
+/** The purpose and the settings for which an agent is started. */
 export interface AgentStart {
   readonly options: AcpAgentOptions;
   readonly spec: Pick<SessionSpec, "sandbox" | "mcpServers" | "mcpProblem" | "steering">;

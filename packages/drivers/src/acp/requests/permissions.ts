@@ -50,8 +50,8 @@ function select(request: JsonObject, kinds: readonly string[]): PermissionRespon
 }
 
 /**
- * What the user approved in a turn, exactly. An agent that was allowed a call and then does it through its client is not
- * asked about it again.
+ * The actions that the user approved in a turn, exactly. An agent that was allowed a call and then makes it
+ * through its client is not asked about it again.
  */
 export class ApprovedActions {
   readonly #approved = new Set<string>();
@@ -74,8 +74,9 @@ export class ApprovedActions {
   }
 
   /**
-   * Whether this command was approved already when the agent asked about its folders; once for each approval. OpenCode
-   * asks twice about a command that uses a path outside of the workspace (1.18, November 2026).
+   * Reports whether this command was approved already when the agent asked about its folders; once for each
+   * approval. OpenCode asks twice about a command that uses a path outside of the workspace (1.18, November
+   * 2026).
    */
   takeForFolders(call: ToolCall, context: ToolContext): boolean {
     if (call.kind !== "execute" || commandOf(call) === undefined) return false;
@@ -83,12 +84,12 @@ export class ApprovedActions {
     return this.#forFolders.delete(keyOf(command, cwd));
   }
 
-  /** Whether exactly this command was approved in this folder. */
+  /** Reports whether exactly this command was approved in this folder. */
   hasCommand(command: string, cwd: string): boolean {
     return this.#approved.has(keyOf(command, cwd));
   }
 
-  /** Whether replacing the whole text of this file by this one was approved. */
+  /** Reports whether replacing the whole text of this file by this one was approved. */
   hasWrite(path: string, before: string, after: string): boolean {
     return this.#approved.has(keyOf(path, before, after));
   }

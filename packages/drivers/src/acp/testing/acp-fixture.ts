@@ -13,7 +13,7 @@ import { sessionSpec, testSettings } from "../../testing/session-spec.ts";
 import { AcpDriver } from "../driver.ts";
 import { type AcpProfile, GENERIC } from "../profile.ts";
 
-/** How a session of the fixture agent differs from the default one. */
+/** Differences of a fixture agent's session from the default one. */
 export interface AcpFixtureOptions {
   readonly flags?: readonly string[];
   readonly profile?: Partial<AcpProfile>;
@@ -27,7 +27,7 @@ export interface AcpFixtureOptions {
   readonly mcpServers?: readonly McpServerConfig[];
 }
 
-/** How a turn differs from a plain prompt. */
+/** Differences of a turn from a plain prompt. */
 export type TurnOptions = Partial<Omit<RecordingTurnOptions, "text">> & {
   /** Other fields of the turn. */
   readonly other?: object;
@@ -84,7 +84,7 @@ export function fixtureDriver(
   return driverOf([process.execPath, AGENT, ...flags], { profile, environment });
 }
 
-/** How a driver differs from that of an unknown agent. */
+/** Differences of a driver from that of an unknown agent. */
 export interface DriverOptions {
   readonly profile?: Partial<AcpProfile>;
   readonly environment?: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import type { DriverEvent } from "@flint/core/ports";
 import { type Cost, numberOf, stringOf, type TokenUsage } from "@flint/protocol";
 import { type JsonObject, objectOf } from "../../shared/json.ts";
 
-/** How full an agent's context is, and what its session has cost, as it last reported. */
+/** Fill level of an agent's context, and the cost of its session, as it last reported them. */
 export interface ContextUsage {
   readonly used?: number;
   readonly size?: number;
@@ -41,7 +41,7 @@ export function usageEvent(
   };
 }
 
-/** What the running turn has cost so far; undefined if the agent does not report it. */
+/** Returns the cost of the running turn so far; undefined if the agent does not report it. */
 export function costSoFar(
   before: ContextUsage,
   after: ContextUsage,
@@ -51,7 +51,10 @@ export function costSoFar(
   return cost === undefined ? undefined : { type: "costSoFar", cost };
 }
 
-/** What a resumed session cost before is not known, so its first figure is only a baseline. */
+/**
+ * Returns the cost of the turn. The earlier cost of a resumed session is unknown, so its first figure is only
+ * a baseline.
+ */
 function costOf(before: ContextUsage, after: ContextUsage, isFresh: boolean): Cost | undefined {
   if (after.cost === undefined || (before.cost === undefined && !isFresh)) return undefined;
   const { amount, currency } = after.cost;

@@ -28,9 +28,9 @@ function isSpoken(line: SessionLine): boolean {
   return (line.type === "user" || line.type === "assistant") && line.isSidechain !== true;
 }
 
-/** What Claude writes as a message of the user when the user has stopped it. */
+/** Text that Claude writes as a message of the user when the user has stopped it. */
 const INTERRUPTED = /^\[Request interrupted by user/;
-/** What Claude's own commands write as messages of the user. */
+/** Text that Claude's own commands write as messages of the user. */
 const OWN_COMMAND = /^<(?:local-command|command-name|command-message|bash-|system-reminder)/;
 
 /** The prompt that begins a turn; undefined for any other line. */
@@ -43,7 +43,7 @@ export function promptOf(line: SessionLine): string | undefined {
   return INTERRUPTED.test(text) || OWN_COMMAND.test(text) || text === "" ? undefined : text;
 }
 
-/** Whether a line says that the user has stopped the turn. */
+/** Reports whether a line says that the user has stopped the turn. */
 export function isInterruption(line: SessionLine): boolean {
   return line.type === "user" && INTERRUPTED.test(textOf(objectOf(line.message).content));
 }

@@ -15,7 +15,7 @@ import {
 import { LineReader, Outbox, type Trace } from "@flint/rpc";
 import { AgentProcess, type AgentProcessSpec } from "../../shared/agent-process.ts";
 
-/** How long Claude may take to answer a request that needs no model. */
+/** Time within which Claude must answer a request that needs no model. */
 const ANSWER_MS = 10_000;
 
 /** Receives what Claude writes. */
@@ -85,7 +85,7 @@ export class ClaudeConnection {
     return this.#isClosed;
   }
 
-  /** How many malformed lines came since the last call. */
+  /** Returns the number of malformed lines since the last call. */
   takeMalformedLines(): number {
     const lines = this.#malformedLines;
     this.#malformedLines = 0;

@@ -11,10 +11,10 @@ import { usesProject } from "../../shared/folders/project-files.ts";
 import { claudeKeys } from "../../shared/keys/claude-keys.ts";
 import { claudeModel } from "../models.ts";
 
-/** Which of Claude's own sessions a process works on. */
+/** Reference to the Claude session that a process works on. */
 export interface SessionReference {
   readonly id: string;
-  /** Whether Claude has it already, so that it is resumed. */
+  /** True if Claude has it already, so that it is resumed. */
   readonly isKnown: boolean;
   /** Another session that it begins as a copy of. */
   readonly forkOf?: string | undefined;
@@ -22,19 +22,21 @@ export interface SessionReference {
   readonly forkAt?: string | undefined;
 }
 
-/** Where the offline model is, and where Claude stores its state while it works on that. */
+/**
+ * The address of the offline model, and the folder in which Claude stores its state while it works on that.
+ */
 export interface OfflineAccess {
   readonly url: string;
   readonly folder: string;
 }
 
-/** What a process of Claude is started for. */
+/** The program, settings and session for which a Claude process is started. */
 export interface ClaudeLaunch {
   readonly program: AgentProgram;
   readonly session: SessionReference;
   readonly settings: ThreadSettings;
   readonly sandbox: Sandbox;
-  /** What of the project steers Claude. */
+  /** The files of the project that steer Claude. */
   readonly steering: Steering;
   /** The user's home folder. */
   readonly home: string;
@@ -74,7 +76,7 @@ export async function claudeLaunch(launch: ClaudeLaunch): Promise<AgentProcessSp
 
 type Variables = Readonly<Record<string, string>>;
 
-/** How Claude asks for what the sandbox does not allow. */
+/** Instructions to Claude on how to ask for permissions beyond the sandbox. */
 const SANDBOX_INSTRUCTIONS =
   "Commands run in a sandbox: they write only to the workspace, and a connection to a new host waits while the user is asked. If one command has to run outside of the sandbox, call Bash with dangerouslyDisableSandbox: true, from the folder in which the session began; the user is asked, and it runs once. Do not use it to try again what the user declined.";
 
@@ -98,11 +100,11 @@ export function claudeArguments({
   variables,
 }: {
   readonly session: SessionReference;
-  /** What is appended to Claude's system prompt. */
+  /** Text that is appended to Claude's system prompt. */
   readonly instructions: string;
   readonly settings: Pick<ThreadSettings, "model" | "sandboxPolicy">;
   readonly stepLimit?: number | undefined;
-  /** Whether Claude uses the settings of the project. */
+  /** True if Claude uses the settings of the project. */
   readonly usesProject?: boolean;
   /** Variables that win over those in Claude's settings; everybody on this machine can read them. */
   readonly variables?: Variables | undefined;
@@ -159,12 +161,13 @@ const FILE_NAMES = ["CLAUDE.md", "AGENTS.md"];
 
 const MAX_BYTES = 32 * 1024;
 
-/** How many folders above the workspace are searched at most. */
+/** Maximum number of folders above the workspace that are searched. */
 const MAX_LEVELS = 64;
 
 /**
- * What is appended to Claude's system prompt: the instruction files of the repository and those of the thread. Claude
- * itself reads no files of the workspace at its start, because settings and hooks are among them.
+ * Returns the text that is appended to Claude's system prompt: the instruction files of the repository and
+ * those of the thread. Claude itself reads no files of the workspace at its start, because settings and hooks
+ * are among them.
  */
 async function claudeInstructions({ cwd, developerInstructions }: ThreadSettings): Promise<string> {
   const folders = await foldersUpToRoot(cwd);

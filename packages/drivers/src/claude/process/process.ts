@@ -10,10 +10,10 @@ import type { TurnFrame } from "../turn.ts";
 import { ClaudeConnection } from "./connection.ts";
 import type { SessionReference } from "./launch.ts";
 
-/** How long Claude may take to start. */
+/** Time within which Claude must start. */
 const START_MS = 30_000;
 
-/** How long the user may take to answer whether a command that the sandbox stopped may run again, in seconds. */
+/** Time for the user to answer whether a command that the sandbox stopped may run again, in seconds. */
 const ANSWER_SECONDS = 24 * 60 * 60;
 
 const AFTER_COMMAND = [{ matcher: "Bash", hookCallbackIds: ["flint"], timeout: ANSWER_SECONDS }];
@@ -111,7 +111,10 @@ export class ClaudeProcess {
     }
   }
 
-  /** Whether this process can run a turn with these settings: those that cannot be changed later are the same. */
+  /**
+   * Reports whether this process can run a turn with these settings: those that cannot be changed later are
+   * the same.
+   */
   fits(settings: ThreadSettings, outputSchema: OutputSchema): boolean {
     return !this.connection.isClosed && fixedSettings(settings, outputSchema) === this.#fixedSettings;
   }

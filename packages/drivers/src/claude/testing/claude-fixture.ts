@@ -35,9 +35,9 @@ export interface FixtureFolders {
   readonly config: string;
 }
 
-/** How a fixture differs from the default one. */
+/** Differences of a fixture from the default one. */
 export interface FixtureOptions {
-  /** What the model does, step by step; without it the model follows its rules. */
+  /** Scripted steps of the model; without them the model follows its rules. */
   readonly script?: OfflineScript | ((folders: FixtureFolders) => OfflineScript);
   readonly settings?: Partial<ThreadSettings>;
   readonly agent?: Partial<AgentOptions>;
@@ -61,7 +61,7 @@ export class ClaudeFixture implements FixtureFolders {
   readonly model: OfflineModelServer;
   readonly driver: ClaudeDriver;
   readonly settings: ThreadSettings;
-  /** What was written to Claude and by it: `-> …` and `<- …`. */
+  /** The lines written to Claude and by it: `-> …` and `<- …`. */
   readonly lines: readonly string[];
   readonly #parts: FixtureParts;
 

@@ -15,10 +15,13 @@ const DROPPED: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** How many entries of a list of names are recorded. */
+/** Maximum number of entries of a list of names that are recorded. */
 const MAX_NAMES = 3;
 
-/** What Claude wrote, without what is different each time: ids are counted, and the workspace has a name. */
+/**
+ * Returns the frames that Claude wrote, with varying parts replaced: ids are counted, and the workspace has a
+ * name.
+ */
 export function recordedFrames(lines: readonly string[], workspace: string): unknown[] {
   const names = new Map<string, string>();
   const named = (id: string) => {

@@ -12,7 +12,7 @@ type Changes = readonly FileUpdateChange[];
 /** Larger files are shown without a diff. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Whether a frame can only be translated with a look at the files. */
+/** Reports whether a frame can only be translated with a look at the files. */
 export function concernsFiles(frame: ClaudeFrame, tools: ReadonlyMap<string, ToolUse>): boolean {
   if (frame.type !== "assistant" && frame.type !== "user") return false;
   return blocksOf(frame.message).some(({ name, tool_use_id: ended }) => {
@@ -21,7 +21,7 @@ export function concernsFiles(frame: ClaudeFrame, tools: ReadonlyMap<string, Too
   });
 }
 
-/** What the file tools in a frame are about to do to the files, or have done. Never rejects. */
+/** Returns the changes that the file tools in a frame are about to make, or have made. Never rejects. */
 export async function fileChangesIn(
   frame: ClaudeFrame,
   tools: ReadonlyMap<string, ToolUse>,
@@ -43,7 +43,10 @@ export async function fileChangesIn(
   return found;
 }
 
-/** What a file tool would do to the file as it is now; undefined if that is not known. Never rejects. */
+/**
+ * Returns the changes that a file tool would make to the present file; undefined if they are unknown. Never
+ * rejects.
+ */
 export async function plannedChanges(
   name: string,
   input: JsonObject,
@@ -57,7 +60,7 @@ export async function plannedChanges(
   return after === undefined ? undefined : [await changeOf(path, cwd, before, after)];
 }
 
-/** What a file tool has done: from the original that it names to what the file is now. */
+/** Returns the changes that a file tool has made: from the original that it names to the present file. */
 async function appliedChanges(input: JsonObject, detail: unknown, cwd: string): Promise<Changes | undefined> {
   const path = pathOf(input, cwd);
   const original = isRecord(detail) ? (detail.originalFile ?? detail.original_file) : undefined;
@@ -67,7 +70,10 @@ async function appliedChanges(input: JsonObject, detail: unknown, cwd: string): 
   return [await changeOf(path, cwd, original ?? undefined, after)];
 }
 
-/** What a file tool did, by its own result in the log of a session; undefined if that does not show it. */
+/**
+ * Returns the changes of a file tool according to its own result in the log of a session; undefined if that
+ * does not show them.
+ */
 export async function recordedChanges(
   name: string,
   input: JsonObject,

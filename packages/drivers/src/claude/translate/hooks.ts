@@ -5,7 +5,7 @@ import { newItemId, type Step, type TranslateState } from "./state.ts";
 
 type SystemFrame = ClaudeFrameOf<"system">;
 
-/** How much of a hook's output is shown; Claude's own log has all of it. */
+/** Maximum length of a hook's output that is shown; Claude's own log has all of it. */
 const OUTPUT_CHARACTERS = 16_384;
 
 /** The exit code with which a hook keeps Claude from going on. */

@@ -26,7 +26,7 @@ export function creditLimitOf(error: string | undefined): readonly ReportedLimit
   return [{ window: "credits", status: "reached", source: "frame", needsUser: true }];
 }
 
-/** What Claude reports of the limits of its account, which it also does while requests are allowed. */
+/** Returns the limits of its account that Claude reports, which it also does while requests are allowed. */
 export function limitsOf(info: Readonly<Record<string, unknown>>): readonly ReportedLimit[] {
   const { rateLimitType, unifiedWindows, errorCode } = info;
   const name = stringOf(rateLimitType);

@@ -8,7 +8,7 @@ import type { ProcessMemory, Step, TranslateState } from "./state.ts";
 type ResultFrame = ClaudeFrameOf<"result">;
 type AssistantFrame = ClaudeFrameOf<"assistant">;
 
-/** What to do where Claude has no login. */
+/** The advice to a user whose Claude has no login. */
 export const LOGIN_MESSAGE = `Claude is not logged in. Run: ${CLAUDE.login.hint}.`;
 
 /** Claude's names for failures of the model. */
@@ -63,7 +63,7 @@ const SCHEMA_NOT_MET: TurnOutcome = {
 export interface TurnProgress {
   /** Claude's name for the failure that its last message reported. */
   readonly error: string | undefined;
-  /** Whether the answer has to match a schema. */
+  /** True if the answer has to match a schema. */
   readonly isStructured?: boolean;
 }
 

@@ -16,7 +16,7 @@ import {
   takeItemId,
 } from "../../shared/translate.ts";
 
-/** What carries over from one turn to the next, for as long as one process of Claude lives. */
+/** State that carries over from one turn to the next, for as long as one process of Claude lives. */
 export interface ProcessMemory {
   /** Claude's own list of tasks, by its ids. */
   readonly tasks: ReadonlyMap<string, PlanEntry>;
@@ -43,7 +43,7 @@ export interface ToolUse {
   readonly item: ThreadItem | undefined;
   readonly isDone: boolean;
   readonly isDeclined: boolean;
-  /** Whether its input is still being written, so that its changes are not known. */
+  /** True if its input is still being written, so that its changes are unknown. */
   readonly isStreaming?: boolean;
 }
 
@@ -78,7 +78,7 @@ export interface TranslateState {
 /** The next state, and the events to emit. */
 export type Step = readonly [TranslateState, readonly DriverEvent[]];
 
-/** What the file tools used in a frame do to the files, by the id of the use. Not known for every use. */
+/** The changes that the file tools used in a frame make, by the id of the use. Not known for every use. */
 export type FileChanges = ReadonlyMap<string, readonly FileUpdateChange[]>;
 
 /** The state at the beginning of a turn. */

@@ -12,7 +12,7 @@ import { objectOf, stringField } from "../../shared/json.ts";
 import { updatePlan } from "../../shared/translate.ts";
 import { newItemId, type ProcessMemory, type Step, type ToolUse, type TranslateState } from "./state.ts";
 
-/** How the use of a tool is shown. */
+/** The presentation of the use of a tool. */
 export type ToolKind = "command" | "file" | "mcp" | "search" | "plan" | "answer" | "other";
 
 const KINDS: ReadonlyMap<string, ToolKind> = new Map<string, ToolKind>([
@@ -38,17 +38,17 @@ const READ_ONLY: ReadonlySet<string> = new Set([
   ...["AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TaskOutput", "BashOutput"],
 ]);
 
-/** How the use of a tool of this name is shown. */
+/** Returns the presentation of the use of a tool of this name. */
 export function toolKind(name: string): ToolKind {
   return name.startsWith("mcp__") ? "mcp" : (KINDS.get(name) ?? "other");
 }
 
-/** Whether a tool changes nothing outside of Claude. An unknown tool may change anything. */
+/** Reports whether a tool changes nothing outside of Claude. An unknown tool may change anything. */
 export function isReadOnly(name: string): boolean {
   return READ_ONLY.has(name) || isBookkeeping(name);
 }
 
-/** Whether a tool only records an answer or a plan, so that there is nothing to approve. */
+/** Reports whether a tool only records an answer or a plan, so that there is nothing to approve. */
 export function isBookkeeping(name: string): boolean {
   const kind = toolKind(name);
   return kind === "plan" || kind === "answer";
@@ -65,7 +65,7 @@ export interface ToolCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
   readonly cwd: string;
-  /** What it does to the files, if that is known. */
+  /** Its changes to the files, if they are known. */
   readonly changes: readonly FileUpdateChange[] | undefined;
 }
 
@@ -77,7 +77,7 @@ export interface ToolResult {
   readonly isDeclined: boolean;
   /** The tool's own result, of any shape. */
   readonly detail: unknown;
-  /** What it did to the files, if that is known. */
+  /** The changes that it made to the files, if they are known. */
   readonly changes: readonly FileUpdateChange[] | undefined;
 }
 

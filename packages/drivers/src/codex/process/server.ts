@@ -17,7 +17,7 @@ import { objectOf } from "../../shared/json.ts";
 import { EarlyNotifications } from "./early-notifications.ts";
 import { type CodexLaunch, HOOK_COMMAND } from "./launch.ts";
 
-/** How long Codex may take, in milliseconds. */
+/** Time limits for Codex, in milliseconds. */
 export interface CodexTiming {
   /** To start and answer `initialize`. */
   readonly start: number;
@@ -27,7 +27,7 @@ export interface CodexTiming {
   readonly list: number;
   /** To stop a turn before its process is stopped. */
   readonly stop: number;
-  /** How long a process is kept alive after the last thread was closed. */
+  /** Time for which a process is kept alive after the last thread was closed. */
   readonly keepAlive: number;
 }
 
@@ -45,9 +45,9 @@ export interface ThreadListener {
   notification(notification: CodexNotification): void;
   /** Answers a request of Codex; a rejection is answered as an error. */
   call(call: CodexServerCall): Promise<object>;
-  /** Whether a turn runs in the thread. Absent: none does. */
+  /** Reports whether a turn runs in the thread. Absent: none does. */
   isWorking?(): boolean;
-  /** Whether anything would be lost if the process ended now. Absent: nothing would. */
+  /** Reports whether anything would be lost if the process ended now. Absent: nothing would. */
   isBusy?(): boolean;
 }
 
@@ -136,7 +136,7 @@ export class CodexServer {
     return this.#unknownMessages;
   }
 
-  /** Whether a turn, a background command or a login would be lost if it ended now. */
+  /** Reports whether a turn, a background command or a login would be lost if it ended now. */
   get isBusy(): boolean {
     return [...this.#listeners.values()].some((listener) => listener.isBusy?.() === true);
   }

@@ -83,7 +83,7 @@ export const SHORT_LIVED: Partial<CodexTiming> = { keepAlive: 50 };
 export interface RealCodex {
   readonly program: string | undefined;
   readonly sandbox: Sandbox;
-  /** Where the offline model is, asked when Codex is started. */
+  /** Returns the address of the offline model; called when Codex is started. */
   url(): string;
   readonly stateFolder: string;
 }

@@ -18,7 +18,7 @@ export type WireMessage = Readonly<Record<string, unknown>>;
 const THREAD = { id: "thread-1", preview: "", cwd: "/workspace", turns: [] };
 const TURN = { id: "turn-1", status: "inProgress", items: [] };
 
-/** What it answers to a request; requests without an entry are never answered. */
+/** Answers to requests; a request without an entry is never answered. */
 const ANSWERS: Readonly<Record<string, object>> = {
   initialize: { userAgent: "flint/0.166.0 (test)" },
   "thread/start": { thread: THREAD, model: "model-1" },
@@ -35,7 +35,7 @@ const ANSWERS: Readonly<Record<string, object>> = {
 export class FakeCodex implements Sandbox {
   /** The lines that it received, in order. */
   readonly lines: string[] = [];
-  /** What it was started with, each time. */
+  /** The specification of each start. */
   readonly starts: ProcessSpec[] = [];
   readonly answers = new Map(Object.entries(ANSWERS));
   #stdout = new PassThrough();
@@ -134,7 +134,7 @@ export const SETTINGS: ThreadSettings = testSettings("codex/default", "/workspac
 /** The thread and the turn of a fake program. */
 export const TURN_IDS = { threadId: "thread-1", turnId: "turn-1" };
 
-/** How a session differs from the default one. */
+/** Differences of a session from the default one. */
 export interface FakeSessionOptions {
   readonly spec?: Partial<SessionSpec>;
   readonly timing?: Partial<CodexTiming>;

@@ -19,8 +19,9 @@ const loginShell = lazy(() => {
 });
 
 /**
- * Whether a program runs a script and does nothing else. The model may name any program as the shell of a command: one of
- * the project has to be shown, and must not run a script that was approved for a real shell.
+ * Reports whether a program runs a script and does nothing else. The model may name any program as the shell
+ * of a command: one of the project has to be shown, and must not run a script that was approved for a real
+ * shell.
  */
 function isShell(program: string): boolean {
   return SHELL.test(program) || (/\/(?:ba|z|da)?sh$/.test(program) && program === loginShell());

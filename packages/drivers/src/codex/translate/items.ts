@@ -160,7 +160,7 @@ export function completedItem(item: ThreadItem): ThreadItem {
   }
 }
 
-/** Whether the content of an item is streamed. */
+/** Reports whether the content of an item is streamed. */
 export function isStreamed({ type }: ThreadItem): boolean {
   return type === "agentMessage" || type === "reasoning" || type === "plan";
 }

@@ -5,7 +5,10 @@ import { statusAt, unixMilliseconds, windowName } from "../../shared/translate.t
 /** Codex's own name of the limit that all of its models share. */
 const MAIN_LIMIT = "codex";
 
-/** What Codex reports of the limits of its account. Windows that a report leaves out are not in the result. */
+/**
+ * Returns the limits of its account that Codex reports. Windows that a report leaves out are not in the
+ * result.
+ */
 export function limitsOf(snapshot: CodexRateLimits): readonly ReportedLimit[] {
   const { limitId, limitName, primary, secondary, rateLimitReachedType: reason } = snapshot;
   const id = limitId ?? MAIN_LIMIT;

@@ -3,7 +3,7 @@ import { type Item, isKnownItem } from "@flint/protocol";
 import { type CodexItem, type CodexNotification, readCodexItem } from "@flint/protocol/codex";
 import { itemIdOf } from "./items.ts";
 
-/** What a notification says about a sub-agent; undefined if it is about anything else. */
+/** Returns the activity of a sub-agent in a notification; undefined if it concerns anything else. */
 export function activityIn({ method, params }: CodexNotification): CodexItem<"subAgentActivity"> | undefined {
   if (method !== "item/started" && method !== "item/completed") return undefined;
   const item = readCodexItem(params.item);

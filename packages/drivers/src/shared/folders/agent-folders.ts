@@ -12,20 +12,24 @@ export interface AgentFolder {
   /** The variable that moves it, and the path below what that names. */
   readonly movedBy?: { readonly variable: string; readonly below?: string };
   /**
-   * What is read-only even if it is missing: a command could otherwise make a file that its own agent obeys at once, for
-   * example about what it asks.
+   * Paths that are read-only even if they are missing: a command could otherwise make a file that its own
+   * agent obeys at once, for example about when to ask.
    */
   readonly settings?: readonly string[];
-  /** What it writes for good: its sessions, and what it needs to resume them. */
+  /** Paths that it writes for good: its sessions, and all that it needs to resume them. */
   readonly sessions?: readonly string[];
   /**
-   * What it does not see and makes for itself, because it has to write there and none of it may last. Logs are among it: an
-   * agent outside of the sandbox would append to whatever a link in their place leads to.
+   * Paths that it does not see and makes for itself, because it has to write there and none of it may last.
+   * Logs are among them: an agent outside of the sandbox would append to the target of any link in their
+   * place.
    */
   readonly hidden?: readonly string[] | "everything";
-  /** What it gets a copy of, which is stored if it is a renewed login. Those of an unknown agent are found by name. */
+  /**
+   * Files that it gets a copy of, which is stored if it is a renewed login. Those of an unknown agent are
+   * found by name.
+   */
   readonly logins?: readonly LoginFile[] | "likely";
-  /** What it gets a copy of that is never stored. */
+  /** Files that it gets a copy of that is never stored. */
   readonly copies?: readonly string[];
   /** Files beside the folder that it gets a copy of in it, unless the folder was moved. Never stored. */
   readonly copiesBeside?: readonly string[];
@@ -78,7 +82,7 @@ export const CODEX_FOLDER: MovableFolder = {
   variables: { CODEX_SQLITE_HOME: "flint-index" },
 };
 
-/** What OpenCode 1.18 reads in its folder of settings, and in that of a project. */
+/** Files that OpenCode 1.18 reads in its folder of settings, and in that of a project. */
 export const OPENCODE_SETTINGS: readonly string[] = [
   ...["opencode.json", "opencode.jsonc", "config.json", "AGENTS.md"],
   ...["agent", "command", "mode", "plugin", "skill", "tool"].flatMap((name) => [`${name}/`, `${name}s/`]),

@@ -38,7 +38,7 @@ export async function agentPaths(
   };
 }
 
-/** Where an agent's folder is. */
+/** Returns the path of an agent's folder. */
 export function folderPath(folder: AgentFolder, environment: Variables, home: string): string {
   return movedPath(folder, environment) ?? join(home, folder.path);
 }

@@ -7,7 +7,7 @@ import { isRecord } from "@flint/protocol";
  */
 export interface LoginFile {
   readonly name: string;
-  /** Whether the agent may add or change this entry of the file; all others stay as they were. */
+  /** Reports whether the agent may add or change this entry of the file; all others stay as they were. */
   readonly isRenewable: (key: string, value: unknown) => boolean;
 }
 
@@ -52,7 +52,9 @@ export const GEMINI_LOGINS: readonly LoginFile[] = [
 /** Names of files that probably hold a login, of agents that are not known. */
 export const LIKELY_LOGIN = /^[\w.-]*(?:auth|cred|token|account|login)[\w.-]*\.json$/i;
 
-/** Whether the new content of a login file may replace the old one; undefined if there was no file. */
+/**
+ * Reports whether the new content of a login file may replace the old one; undefined if there was no file.
+ */
 export function isRenewal({ isRenewable }: LoginFile, before: string | undefined, after: string): boolean {
   const old = before === undefined ? {} : objectIn(before);
   const renewed = objectIn(after);
@@ -90,7 +92,9 @@ const PROGRAM_WORDS: ReadonlySet<string> = new Set(
 const MAX_DEPTH = 8;
 const MAX_TEXT = 64 * 1024;
 
-/** Whether a value is data: nothing in it names a program, and its texts have no control characters. */
+/**
+ * Reports whether a value is data: nothing in it names a program, and its texts have no control characters.
+ */
 function isPlain(value: unknown, depth = 0): boolean {
   if (typeof value === "string") return value.length <= MAX_TEXT && !/\p{Cc}/u.test(value);
   if (typeof value !== "object" || value === null) return true;

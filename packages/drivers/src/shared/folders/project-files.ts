@@ -9,13 +9,16 @@ import {
 import { OPENCODE_SETTINGS } from "./agent-folders.ts";
 
 /**
- * What in a project steers an agent, beside text for its model: settings, hooks, plugins, MCP servers. Until all of it is
- * trusted, the agent is started without it.
+ * The files of a project that steer an agent, beside text for its model: settings, hooks, plugins, MCP
+ * servers. Until all of them are trusted, the agent is started without them.
  */
 export interface AgentProjectFiles {
   /** The files and folders whose content the user trusts. */
   readonly files: readonly string[];
-  /** What the agent sees empty until then. None if a flag or a variable of the agent makes it ignore all of them. */
+  /**
+   * Paths that the agent sees empty until then. None if a flag or a variable of the agent makes it ignore all
+   * of them.
+   */
   readonly hides: readonly string[];
   /**
    * Folders in which it has to make files when it starts. It sees a private version of them, in which these names can be
@@ -109,18 +112,21 @@ export function unknownProject(name: string): AgentProjectFiles {
   return { files: [...new Set([...ALL.flatMap(({ files }) => files), ...own])], hides: [...new Set(hides)] };
 }
 
-/** Whether an agent may use the files of the project: there are some, and all of them are trusted. */
+/** Reports whether an agent may use the files of the project: there are some, and all of them are trusted. */
 export function usesProject({ trusted, untrusted }: Steering): boolean {
   return trusted.length > 0 && untrusted.length === 0;
 }
 
-/** What an agent must see empty, as absolute paths. */
+/** Returns the paths that an agent must see empty, as absolute paths. */
 export function maskedPaths({ hides }: AgentProjectFiles, { untrusted }: Steering): string[] {
   const folders = [...new Set(untrusted.map(({ folder }) => folder))];
   return folders.flatMap((folder) => hides.map((name) => join(folder, name)));
 }
 
-/** What an agent sees a private version of, because it is trusted and the agent writes in it. */
+/**
+ * Returns the folders that an agent sees a private version of, because they are trusted and the agent writes
+ * in them.
+ */
 export function privateProjectFolders(
   { writes = [] }: AgentProjectFiles,
   { trusted }: Steering,
@@ -132,7 +138,7 @@ export function privateProjectFolders(
   });
 }
 
-/** What steers the agent of a session now. */
+/** Returns the files that steer the agent of a session at present. */
 export async function steeringOf(spec: Pick<SessionSpec, "steering">): Promise<Steering> {
   return (await spec.steering?.()) ?? NO_STEERING;
 }

@@ -10,13 +10,13 @@ export interface RelayedStart {
 
 /** The keys in an agent's variables, which are put into its requests outside of the sandbox. */
 export interface AgentKeys {
-  /** Where its model is. */
+  /** The address of its model. */
   readonly upstream: URL;
   /** The variables in which it gets a stand-in for the key that it has there. */
   readonly variables: readonly string[];
   /** Variables with a header in each line, in which it gets stand-ins for the values. */
   readonly headers: readonly string[];
-  /** How it is started so that it takes the relay at this address for its model. */
+  /** Returns how it is started so that it takes the relay at this address for its model. */
   start(address: string): RelayedStart;
 }
 

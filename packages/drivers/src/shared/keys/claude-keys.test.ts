@@ -7,7 +7,7 @@ import { claudeKeys } from "./claude-keys.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
-/** What Claude's keys are for these variables and settings. */
+/** Returns Claude's keys for these variables and settings. */
 async function keysOf(environment: Variables, { user = {}, managed = {}, overridesSettings = true } = {}) {
   const { path: folder } = await temporaryFolder();
   const managedSettings = join(folder, "managed.json");

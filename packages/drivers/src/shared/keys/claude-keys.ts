@@ -5,10 +5,10 @@ import type { AgentKeys, RelayedStart } from "./agent-keys.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Where Claude's requests go unless the user says otherwise. */
+/** The default address of Claude's requests. */
 const DEFAULT_MODEL = "https://api.anthropic.com";
 
-/** What the user adds to each request, such as the key of a gateway. */
+/** The variable with headers that the user adds to each request, such as the key of a gateway. */
 const HEADERS = "ANTHROPIC_CUSTOM_HEADERS";
 
 /** Other providers have addresses and keys of their own. */
@@ -19,15 +19,18 @@ const MANAGED_SETTINGS = "/etc/claude-code/managed-settings.json";
 
 const MOST_BYTES = 1024 * 1024;
 
-/** How Claude gets its variables. */
+/** The sources of Claude's variables. */
 export interface KeySources {
   readonly environment: Variables;
   /** Claude's own folder. */
   readonly folder: string;
-  /** Whether what Claude is started with wins over the user's settings of Claude, which otherwise may name a model. */
+  /**
+   * True if the variables that Claude is started with take precedence over the user's settings of Claude,
+   * which otherwise may name a model.
+   */
   readonly overridesSettings: boolean;
   readonly managedSettings?: string;
-  /** How it is started with these variables beside its own, which name a relay as its model. */
+  /** Returns how it is started with these variables beside its own, which name a relay as its model. */
   start(variables: Variables): RelayedStart;
 }
 

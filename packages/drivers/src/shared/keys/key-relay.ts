@@ -53,15 +53,16 @@ export class KeyRelay {
     return relay;
   }
 
-  /** Where the agent finds it, instead of its model. */
+  /** The address that the agent uses instead of that of its model. */
   get address(): string {
     const address = this.#server.address();
     return `http://${LOOPBACK}:${typeof address === "object" && address !== null ? address.port : 0}`;
   }
 
   /**
-   * What the agent gets instead of a key that it sends in one of these headers. Nowhere else is it replaced: a provider may
-   * quote other headers in its errors, and the agent would read the key there.
+   * Returns the stand-in that the agent gets instead of a key that it sends in one of these headers. Nowhere
+   * else is it replaced: a provider may quote other headers in its errors, and the agent would read the key
+   * there.
    */
   standIn(key: string, headers: readonly string[]): string {
     const standIn = `flint-${randomBytes(24).toString("hex")}`;
