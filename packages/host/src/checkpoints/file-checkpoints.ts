@@ -21,18 +21,18 @@ import type { CaptureContext } from "./scan/capture.ts";
 import { Workspace } from "./scan/workspace.ts";
 import { type CheckpointLimits, DEFAULT_LIMITS } from "./scan/workspace-scan.ts";
 
-/** Where checkpoints are stored, and their limits. */
+/** The folder of checkpoints, and their limits. */
 export interface FileCheckpointsOptions {
   /** The state folder; checkpoints have their own folder in it. */
   readonly root: string;
   readonly limits?: Partial<CheckpointLimits>;
-  /** How long content stays that no record refers to. Default: one hour. */
+  /** Time for which content stays that no record refers to. Default: one hour. */
   readonly graceMs?: number;
   readonly disk?: Disk;
 }
 
 const HOUR_MS = 60 * 60 * 1_000;
-/** How often unreferenced contents are swept. */
+/** Interval at which unreferenced contents are swept. */
 const SWEEP_EVERY_MS = 24 * HOUR_MS;
 /** The number of workspaces that are cached. */
 const MAX_WORKSPACES = 8;

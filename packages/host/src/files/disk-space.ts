@@ -1,7 +1,9 @@
 import { lstat, opendir, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** How much disk space a file or a folder takes, without what links in it lead to; 0 if it does not exist. */
+/**
+ * Returns the disk space of a file or a folder, without the targets of links in it; 0 if it does not exist.
+ */
 export async function sizeOf(path: string): Promise<number> {
   // Expected: it does not exist, or is being removed.
   const found = await lstat(path).catch(() => undefined);
@@ -14,7 +16,7 @@ export async function sizeOf(path: string): Promise<number> {
   return bytes;
 }
 
-/** How much the user may still write where a folder is or will be. */
+/** Returns the space that the user may still write where a folder is or will be. */
 export async function freeSpace(folder: string): Promise<number> {
   // Expected: it is not made yet.
   const found = await statfs(folder).catch(() => undefined);

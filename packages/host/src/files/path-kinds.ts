@@ -1,22 +1,22 @@
 import { realpathSync, type Stats } from "node:fs";
 import { lstat, realpath, stat } from "node:fs/promises";
 
-/** Whether there is anything at a path, also a link that leads nowhere. */
+/** Reports whether there is anything at a path, also a link that leads nowhere. */
 export function exists(path: string): Promise<boolean> {
   return is(lstat(path), () => true);
 }
 
-/** Whether a path leads to anything: not so for a link to a file that does not exist. */
+/** Reports whether a path leads to anything, which a link to a missing file does not. */
 export function targetExists(path: string): Promise<boolean> {
   return is(stat(path), () => true);
 }
 
-/** Whether a path is a folder itself, and not a link to one. */
+/** Reports whether a path is a folder itself, and not a link to one. */
 export function isFolder(path: string): Promise<boolean> {
   return is(lstat(path), (found) => found.isDirectory());
 }
 
-/** Whether a path is a socket itself, and not a link to one. */
+/** Reports whether a path is a socket itself, and not a link to one. */
 export function isSocket(path: string): Promise<boolean> {
   return is(lstat(path), (found) => found.isSocket());
 }

@@ -17,7 +17,7 @@ export function asFileAccessError(path: string, thrown: unknown): FileAccessErro
   return new FileAccessError(`${path}: ${reason} (${code}).`, { cause: thrown });
 }
 
-/** Where the kernel exposes processes, memory and devices as files. */
+/** Folders in which the kernel exposes processes, memory and devices as files. */
 const KERNEL_FOLDERS = ["/proc", "/sys", "/dev"];
 
 /** The same file systems mounted anywhere else: proc, sysfs, cgroup, cgroup2, devpts, debugfs. */

@@ -1,7 +1,7 @@
 const CONTEXT_LINES = 3;
 const NO_NEWLINE = "\\ No newline at end of file";
 
-/** How long to search for the shortest diff before falling back to a longer one. */
+/** Time limit of the search for the shortest diff, before falling back to a longer one. */
 const SEARCH_MS = 200;
 
 /** A file before and after a change; its content is undefined where the file does not exist. */

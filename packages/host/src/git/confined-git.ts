@@ -9,7 +9,7 @@ export interface ConfinedGit {
   start(command: readonly string[]): Promise<ConfinedProcess>;
 }
 
-/** How much a program may print before what it is expected to print. */
+/** Maximum size of the text that a program may print before the expected line. */
 const MAX_TEXT = 16 * 1024 * 1024;
 const MAX_ERRORS = 10_000;
 
@@ -38,7 +38,7 @@ export class ConfinedProcess {
     });
   }
 
-  /** What it has written to its standard error so far. */
+  /** The text that it has written to its standard error so far. */
   get errors(): string {
     return this.#errors;
   }
@@ -49,7 +49,7 @@ export class ConfinedProcess {
     return this.#errors;
   }
 
-  /** What it prints before a line, which is dropped; undefined if it ends without that line, or prints too much. */
+  /** Discards all output before a line; undefined if the program ends without that line, or prints too much. */
   async readUntil(line: string): Promise<string | undefined> {
     const { stdout } = this.#child;
     const mark = Buffer.from(`${line}\n`);

@@ -1,7 +1,7 @@
 import type { Report } from "./incoming.ts";
 import { type Head, isSameHead, type RepositoryState } from "./repository.ts";
 
-/** How a private git directory follows what the user did since. */
+/** The plan by which a private git directory follows what the user has done since. */
 export interface FollowPlan {
   /** The base from which the agent's changes are counted afterwards. */
   readonly base: RepositoryState;

@@ -33,7 +33,7 @@ const HARDENED = [
 /** One for all, because the commands for a repository come from several parts of Flint. */
 const SETTINGS = new KnownSettings();
 
-/** Where git finds a repository without searching for it. */
+/** The paths from which git opens a repository without searching for it. */
 export interface GitLocation {
   readonly worktree: string;
   readonly gitDir: string;
@@ -54,7 +54,7 @@ export class GitCommand {
     this.#environment = { ...gitEnvironment(environment), PATH };
   }
 
-  /** Where programs are found that may run outside of the sandbox. */
+  /** The folders of programs that may run outside of the sandbox. */
   get searchPath(): string {
     return this.#environment.PATH ?? "";
   }

@@ -4,11 +4,11 @@ import { readTextNoFollow } from "../files/regular-file.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
 import type { Head, RepositoryState } from "./repository.ts";
 
-/** What is remembered of the git directories of a scope when its thread is closed, or the server stops. */
+/** The record of a scope's git directories that outlives the closing of its thread and the server. */
 export interface GitRecord {
-  /** What they were made from, by worktree. */
+  /** The states from which they were made, by worktree. */
   readonly bases: ReadonlyMap<string, RepositoryState>;
-  /** What the user has decided not to take over. */
+  /** The changes that the user has declined to take over. */
   readonly declined: string | undefined;
 }
 

@@ -15,10 +15,10 @@ import { findMounts, makePrivateGitDir, type PrivateGitDir } from "./private-git
 import { headCommit, indexVersion, type Repository, type RepositoryState, readState } from "./repository.ts";
 import { GitTakeOver, type Offer, type Pending } from "./take-over.ts";
 
-/** What the git directories of a scope are made with. */
+/** Dependencies of the git directories of a scope. */
 export interface GitScopeOptions {
   readonly id: string;
-  /** Where they are kept. */
+  /** The folder in which they are kept. */
   readonly folder: string;
   /** The repositories of the workspace, submodules before what contains them. */
   readonly repositories: readonly Repository[];
@@ -33,18 +33,18 @@ interface Member {
   readonly git: GitCommand;
   readonly number: number;
   privateDir: PrivateGitDir;
-  /** Whether its base is what the user had when it was made or last followed. */
+  /** True if its base is the user's state of when it was made or last followed. */
   isNew: boolean;
 }
 
-/** What one repository has to offer. */
+/** The pending changes of one repository. */
 interface Waiting {
   readonly member: Member;
   readonly takeOver: GitTakeOver;
   readonly pending: Pending;
 }
 
-/** What one repository has offered. */
+/** The offered changes of one repository. */
 interface Offered extends Omit<Waiting, "pending"> {
   readonly offer: Offer;
 }
@@ -125,7 +125,7 @@ export class GitScope {
     }
   }
 
-  /** Whether something would be lost without the git directories. */
+  /** Reports whether work would be lost without the git directories. */
   async hasWork(): Promise<boolean> {
     for (const member of this.#members) {
       const takeOver = await this.#takeOver(member);
@@ -190,7 +190,10 @@ export class GitScope {
     return { notes };
   }
 
-  /** What was taken over is what later changes are counted from. What the user did meanwhile comes with the next command. */
+  /**
+   * Makes the taken-over state the base of later changes. The user's own changes meanwhile come with the next
+   * command.
+   */
   async #rebase(member: Member, incoming: Incoming): Promise<void> {
     const { base, repository } = member.privateDir;
     const refs = new Map(base.refs);
@@ -270,7 +273,10 @@ export class GitScope {
   }
 }
 
-/** Whether the user's HEAD is a later commit than that of the agent, and no branch that the agent could move. */
+/**
+ * Reports whether the user's HEAD is a later commit than that of the agent, and not a branch that the agent
+ * could move.
+ */
 async function isIncluded(
   git: GitCommand,
   { head, refs }: Pick<Report, "head" | "refs">,

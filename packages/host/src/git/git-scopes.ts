@@ -10,9 +10,9 @@ import { loadRecord } from "./git-record.ts";
 import { GitScope } from "./git-scope.ts";
 import { findRepository, findSubmodules, type Repository } from "./repository.ts";
 
-/** What the git directories of scopes are made with. */
+/** Dependencies of the git directories of all scopes. */
 export interface GitScopesOptions {
-  /** Where they are kept. Not readable in any sandbox but as a mount. */
+  /** The folder in which they are kept. Not readable in any sandbox but as a mount. */
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;
   /** Runs commands in a sandbox in which nothing but the private git directory can be written. */
@@ -27,14 +27,14 @@ export interface GitLease {
 
 interface OpenScope {
   readonly scope: GitScope;
-  /** What the user's repositories looked like from outside when the scope last followed them. */
+  /** Fingerprint of the user's repositories when the scope last followed them. */
   fingerprint: string;
   users: number;
 }
 
 const NO_MOUNTS: GitLease = { mounts: [], release: () => undefined };
 
-/** How long the git directory of a closed thread is kept for what is left in it. */
+/** Time for which the git directory of a closed thread is kept for unmerged work in it. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** The private git directories of scopes: each is made when a command is first started in a repository. */
@@ -153,12 +153,12 @@ async function follow(opened: OpenScope): Promise<void> {
   await opened.scope.follow(opened.users > 0).catch(() => undefined);
 }
 
-/** Whether the user's repositories are what they were when the scope last followed them. */
+/** Reports whether the user's repositories are as they were when the scope last followed them. */
 async function isUnchanged({ scope, fingerprint }: OpenScope): Promise<boolean> {
   return (await fingerprintOf(scope.repositories)) === fingerprint;
 }
 
-/** How many folders of refs are looked at. */
+/** Maximum number of folders of refs that are read. */
 const MAX_FOLDERS = 200;
 
 /** Differs after anything that changes HEAD, a ref, the index or the configuration, at the cost of some `stat` calls. */

@@ -15,7 +15,7 @@ function outsideMark() {
   return { mark, run: `touch ${mark}` };
 }
 
-/** What a user does next in a repository. */
+/** Works in a repository as its user. */
 async function userWorks(git: UserGit) {
   for (const command of [
     "status",

@@ -10,9 +10,9 @@ import {
 /** One ref that is different in a private git directory. */
 export interface RefChange {
   readonly name: string;
-  /** What it was when the directory was made; absent for a new ref. */
+  /** The commit when the directory was made; absent for a new ref. */
   readonly from?: string;
-  /** What it is now; absent if it was deleted. */
+  /** The current commit; absent if the ref was deleted. */
   readonly to?: string;
 }
 
@@ -22,11 +22,11 @@ export interface StashEntry {
   readonly message: string;
 }
 
-/** What a private git directory looks like, as reported from inside. As untrusted as the agent. */
+/** The state of a private git directory, as reported from inside. As untrusted as the agent. */
 export interface Report {
   /** The refs by name. */
   readonly refs: ReadonlyMap<string, string>;
-  /** What HEAD names; undefined if it cannot be said. */
+  /** The target of HEAD; undefined if it is unclear. */
   readonly head: Head | undefined;
   /** The tree of the commit that HEAD names, if it was asked for. */
   readonly headTree: string | undefined;
@@ -39,12 +39,12 @@ export interface Report {
   readonly hasWorktrees: boolean;
 }
 
-/** What an agent did in its private git directory. */
+/** The changes that an agent made in its private git directory. */
 export interface Incoming {
   readonly refs: readonly RefChange[];
   /** The number of refs that were changed that have names which agents may not use. */
   readonly ignoredRefs: number;
-  /** What HEAD names now, if that changed. */
+  /** The new target of HEAD, if it changed. */
   readonly head: Head | undefined;
   readonly staged: string | undefined;
   readonly unfinished: string | undefined;
@@ -52,13 +52,13 @@ export interface Incoming {
   readonly stash: readonly StashEntry[];
 }
 
-/** Where the tree of what is staged is put, so that it can be fetched. */
+/** The ref that holds the tree of staged files, so that it can be fetched. */
 export const STAGED_REF = "refs/flint/staged";
 
-/** Where the entries of the stash are put, by their id. */
+/** The refs that hold the entries of the stash, by their id. */
 export const STASH_REFS = "refs/flint/stash";
 
-/** How many entries of the stash come back. */
+/** Maximum number of stash entries that come back. */
 const MAX_STASH = 50;
 
 const SECTION = "--flint--";
@@ -109,7 +109,7 @@ export function readReport(printed: string): Report | undefined {
   };
 }
 
-/** What changed since the state that the directory was made from. */
+/** Returns the changes since the state from which the directory was made. */
 export function changesSince(base: RepositoryState, report: Report): Incoming {
   const { staged, unfinished } = report;
   const changed = changedRefs(report.refs, base);
@@ -122,12 +122,12 @@ export function changesSince(base: RepositoryState, report: Report): Incoming {
   };
 }
 
-/** Whether there is anything to take over. */
+/** Reports whether there is nothing to take over. */
 export function isEmpty({ refs, head, stash }: Incoming): boolean {
   return refs.length === 0 && head === undefined && stash.length === 0;
 }
 
-/** Whether the agent has left nothing in its directory that would be lost if it were made again. */
+/** Reports whether nothing of the agent's in its directory would be lost if it were made again. */
 export function isPristine(incoming: Incoming, { headTree, staged, hasWorktrees }: Report): boolean {
   const { ignoredRefs, unfinished } = incoming;
   const isUsed = ignoredRefs > 0 || unfinished !== undefined || hasWorktrees || staged !== headTree;
@@ -165,8 +165,8 @@ function objectId(section: string): string | undefined {
 }
 
 /**
- * Whether agents may change a ref of this name. Stricter than git: a branch name ends up in command lines, prompts and
- * scripts of the user.
+ * Reports whether agents may change a ref of this name. Stricter than git: a branch name ends up in command
+ * lines, prompts and scripts of the user.
  */
 export function isChangeable(name: string): boolean {
   return (
@@ -178,7 +178,7 @@ export function isChangeable(name: string): boolean {
   );
 }
 
-/** Where commits are kept that were declined in a scope. */
+/** Returns the prefix of the refs that keep the commits declined in a scope. */
 export function declinedBelow(id: string): string {
   return `refs/flint/in/${id}`;
 }

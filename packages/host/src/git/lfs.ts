@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-/** How many objects of Git LFS are copied at once, and how large one may be. */
+/** Maximum number of Git LFS objects that are copied at once, and the maximum size of one. */
 const MAX_OBJECTS = 1_000;
 const MAX_BYTES = 4 * 1024 ** 3;
 

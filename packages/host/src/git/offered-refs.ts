@@ -17,7 +17,7 @@ const KNOWN = ["--branches", "--tags", "--remotes"];
 /** The number of refs that are shown with their commits; each costs a few calls of git. */
 const MAX_DETAILED = 40;
 
-/** How many files that settings name are looked for. */
+/** Maximum number of files named by settings that are looked for. */
 const MAX_NAMED = 200;
 
 /**
@@ -147,7 +147,7 @@ export class OfferedRefs {
     return results.flatMap(({ stdout }) => paths(stdout));
   }
 
-  /** What is staged beside the commit that is checked out then. */
+  /** Returns the paths that are staged beside the commit that will be checked out. */
   async #stagedPaths(
     { head, staged }: Incoming,
     now: Pick<RepositoryState, "head" | "refs">,
@@ -159,7 +159,7 @@ export class OfferedRefs {
     return paths(await this.#git.run(["diff-tree", ...options, commit, staged, "--", ...pathspecs]));
   }
 
-  /** Whether a commit is part of the history of another. */
+  /** Reports whether a commit is part of the history of another. */
   async isAncestor(ancestor: string, commit: string): Promise<boolean> {
     return (await this.#git.attempt(["merge-base", "--is-ancestor", ancestor, commit])).exitCode === 0;
   }
@@ -189,7 +189,10 @@ export class OfferedRefs {
     return { commits: commits.slice(0, MAX_COMMITS), total: right || commits.length, lost: left > 0 };
   }
 
-  /** Where to compare from: the old value, else the newest commit that the user has too, else nothing at all. */
+  /**
+   * Returns the commit to compare with: the old value, else the newest commit that the user has too, else
+   * none.
+   */
   async #startOf({ from, to }: RefChange): Promise<string | undefined> {
     if (from !== undefined || to === undefined) return from;
     const boundary = await this.#git.attempt(["rev-list", "--boundary", to, "--not", ...KNOWN, "--"]);

@@ -13,13 +13,13 @@ const MAX_BYTES = 512 * 1024 * 1024;
 export interface PrivateGitDir {
   readonly repository: Repository;
   readonly base: RepositoryState;
-  /** Where it lies, outside of the sandbox. */
+  /** Its folder, outside of the sandbox. */
   readonly folder: string;
   /** In the order they apply. None is inside of another, because agents choose what is in their directory. */
   readonly mounts: readonly Mount[];
 }
 
-/** Where a private git directory is made and what it starts with. */
+/** The place and the initial state of a private git directory. */
 export interface PrivateGitOptions {
   /** Must not exist. */
   readonly folder: string;
@@ -73,7 +73,10 @@ export async function makePrivateGitDir(
   return { repository, base, folder, mounts: mountsOf(repository, shown, { folder, number }) };
 }
 
-/** Where the sandbox shows what belongs to a repository. Git LFS looks for objects beside a borrowed object folder. */
+/**
+ * Returns the paths at which the sandbox shows the parts of a repository. Git LFS looks for objects beside a
+ * borrowed object folder.
+ */
 function seenAt(number: number) {
   const at = `/run/flint/${number}`;
   return {
@@ -85,7 +88,7 @@ function seenAt(number: number) {
   };
 }
 
-/** What a sandbox shows of a repository beside its objects. */
+/** The parts of a repository that a sandbox shows beside its objects. */
 interface Shown {
   /** The folders that it borrows objects from. */
   readonly borrowed: readonly string[];

@@ -10,7 +10,7 @@ const confined = needs("bwrap");
 const stage = (path: string) =>
   `git update-index --add --cacheinfo 100755,$(echo planted | git hash-object -w --stdin),${path}`;
 const commit = (message = "tidy up") => `git commit -qm '${message}'`;
-/** What an agent does, and which protected files are named when it is offered. */
+/** Changes of an agent, and the protected files that are named when they are offered. */
 const PLANTS: readonly (readonly [string, string, readonly string[]])[] = [
   ["in a commit", `${stage(".husky/pre-commit")}; ${stage("b.txt")}; ${commit()}`, [".husky/pre-commit"]],
   ["in another letter case", `${stage(".VSCode/tasks.json")}; ${commit()}`, [".VSCode/tasks.json"]],

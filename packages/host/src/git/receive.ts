@@ -8,7 +8,7 @@ const HEADER_BYTES = 12;
 /** Git itself stores fewer objects as single files, and more as a pack. */
 const UNPACK_LIMIT = 100;
 
-/** Which objects to receive. */
+/** The objects to receive. */
 export interface ObjectRequest {
   /** The objects, with everything that they need. */
   readonly requested: readonly string[];

@@ -69,7 +69,7 @@ async function looseRefs(
 
 type Place = { readonly value: string } | { readonly names: readonly string[] };
 
-/** What is at a name: a ref, or a folder of them. Undefined if it is neither. */
+/** Looks up a name: a ref, or a folder of refs. Undefined if it is neither. */
 async function look(commonDir: string, name: string): Promise<Place | undefined> {
   const path = join(commonDir, name);
   const found = await lstat(path).catch(() => undefined);

@@ -11,7 +11,7 @@ export const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** The refs that agents may change in the user's repository, beside the stash. */
 export const REF_NAMESPACES = ["refs/heads", "refs/tags", "refs/remotes"] as const;
 
-/** Where a repository keeps what. All paths are free of links. */
+/** The folders of a repository. All paths are free of links. */
 export interface Repository {
   /** The folder with the files. */
   readonly worktree: string;
@@ -19,11 +19,11 @@ export interface Repository {
   readonly gitDir: string;
   /** The git directory that all its worktrees share. */
   readonly commonDir: string;
-  /** Whether `.git` in the worktree is a file that points elsewhere, as in a linked worktree or a submodule. */
+  /** True if `.git` in the worktree is a file that points elsewhere, as in a linked worktree or a submodule. */
   readonly isLinked: boolean;
 }
 
-/** What a repository looks like at one moment. */
+/** The state of a repository at one moment. */
 export interface RepositoryState {
   /** The refs that agents may change, by name. */
   readonly refs: ReadonlyMap<string, string>;
@@ -32,18 +32,18 @@ export interface RepositoryState {
   readonly head: Head;
   /** The commits of the stash. */
   readonly stash: readonly string[];
-  /** What is kept of an agent's declined commits, if it was asked for. */
+  /** The kept refs of an agent's declined commits, if they were requested. */
   readonly kept?: ReadonlyMap<string, string>;
   /** Changes whenever the index does; undefined without an index. */
   readonly indexVersion: string | undefined;
 }
 
-/** What HEAD names: a branch, which may not have a commit yet, or a commit. */
+/** The target of HEAD: a branch, which may not have a commit yet, or a commit. */
 export type Head =
   | { readonly kind: "branch"; readonly ref: string }
   | { readonly kind: "detached"; readonly commit: string };
 
-/** Whether two heads name the same. */
+/** Reports whether two heads have the same target. */
 export function isSameHead(left: Head, right: Head): boolean {
   return left.kind === "branch"
     ? right.kind === "branch" && left.ref === right.ref
@@ -74,7 +74,10 @@ export async function findRepository(git: GitCommand, folder: string): Promise<R
 /** Settings with which a repository is not what its files look like; git has to be asked then. */
 const UNUSUAL_SETTINGS = /worktree|include|extensions|bare\s*=(?!\s*false\b)/i;
 
-/** Whether git would certainly find the repository of a folder in its `.git`: asking git costs a process. */
+/**
+ * Reports whether git would certainly find the repository of a folder in its `.git`: asking git costs a
+ * process.
+ */
 export async function isPlainRepository(worktree: string): Promise<boolean> {
   const [top, dotGit, objects, refs, shared] = await Promise.all(
     ["", ".git", ".git/objects", ".git/refs", ".git/commondir"].map((name) =>
@@ -95,7 +98,7 @@ export async function isPlainRepository(worktree: string): Promise<boolean> {
 
 const MAX_CONFIG = 1024 * 1024;
 
-/** How many submodules of a worktree get a git directory of their own. */
+/** Maximum number of submodules of a worktree that get a git directory of their own. */
 const MAX_SUBMODULES = 32;
 
 /** Finds the submodules of a repository that are checked out, and theirs; the innermost come first. */
@@ -119,7 +122,7 @@ export async function findSubmodules(
   return found;
 }
 
-/** How many object folders a repository may borrow from. */
+/** Maximum number of object folders that a repository may borrow from. */
 const MAX_ALTERNATES = 10;
 
 /** The folders that a repository borrows objects from, directly or by others. */
@@ -214,7 +217,7 @@ export async function indexVersion(gitDir: string): Promise<string | undefined> 
   }
 }
 
-/** What keeps a repository from being changed from outside: an operation that the user has not finished. */
+/** Returns the unfinished operation of the user that keeps a repository from being changed from outside. */
 export async function unfinishedOperation({ gitDir }: Repository): Promise<string | undefined> {
   for (const [file, operation] of Object.entries(OPERATION_FILES)) {
     if ((await lstat(join(gitDir, file)).catch(() => undefined)) !== undefined) return operation;

@@ -29,7 +29,7 @@ import {
   unfinishedOperation,
 } from "./repository.ts";
 
-/** What an agent did, as long as its sandbox waits to send it. It has to be closed. */
+/** The changes of an agent, for as long as its sandbox waits to send them. It has to be closed. */
 export interface Pending {
   readonly incoming: Incoming;
   /** Receives the objects, without changing any ref of the user, and describes them. Rejects if git refuses them. */
@@ -37,7 +37,7 @@ export interface Pending {
   close(): void;
 }
 
-/** What would be taken over, for the user to look at. */
+/** The changes that would be taken over, for the user to review. */
 export interface Offer {
   /** With the commits that the user made meanwhile as the starting point, where the agent's build on them. */
   readonly incoming: Incoming;
@@ -76,7 +76,7 @@ export class GitTakeOver {
   readonly #confined: ConfinedGit;
   readonly #offered: OfferedRefs;
   readonly #limits: TakeOverLimits;
-  /** Where commits are kept that were declined. */
+  /** Prefix of the refs that keep declined commits. */
   readonly #prefix: string;
   /** The refs that are there. */
   #kept: readonly string[] = [];

@@ -42,7 +42,7 @@ export class FolderWalk {
     this.#options = options;
   }
 
-  /** Why the walk is incomplete, if it is. */
+  /** The reason the walk is incomplete, if it is. */
   get cut(): string | undefined {
     return this.#cut;
   }
@@ -112,7 +112,7 @@ async function namesIn(folder: string): Promise<Dirent[]> {
   return names.sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
-/** Whether it is only the placeholder of a sandbox, which is not a part of the project. */
+/** Reports whether an entry is part of the project, and not only the placeholder of a sandbox. */
 async function holdsName(folder: string, found: Dirent): Promise<boolean> {
   if (!found.isDirectory() || !isProtectedName(found.name)) return false;
   // Expected: it was removed with the last command.

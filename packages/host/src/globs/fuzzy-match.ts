@@ -1,4 +1,4 @@
-/** How well a path matches a query, and the indices of the matched letters. */
+/** The score of a path that matches a query, and the indices of the matched letters. */
 export interface FuzzyMatch {
   /** At least 1; higher is better. */
   readonly score: number;

@@ -28,7 +28,7 @@ export class Glob {
     return new Glob(expandBraces(pattern).map(searchPattern));
   }
 
-  /** Whether a path without a leading slash matches. */
+  /** Reports whether a path without a leading slash matches. */
   matches(path: string): boolean {
     const names = path.split("/");
     return this.#alternatives.some((alternative) => alternative.matches(names));
@@ -109,7 +109,7 @@ export class NamePattern {
     return new NamePattern(tokenize([...source]));
   }
 
-  /** Whether a name matches. */
+  /** Reports whether a name matches. */
   matches(name: string): boolean {
     if (this.#suffix !== undefined)
       return this.#startsWithStar ? name.endsWith(this.#suffix) : name === this.#suffix;
@@ -140,15 +140,16 @@ export class PathPattern {
     return new PathPattern(names.map((name) => (name === ANY_FOLDERS ? name : NamePattern.parse(name))));
   }
 
-  /** Whether the names of a path match, outermost first. */
+  /** Reports whether the names of a path match, outermost first. */
   matches(names: readonly string[]): boolean {
     return matchesWithStars(this.#segments, names, isAnyFolders, matchesName);
   }
 }
 
 /**
- * Whether a list matches a pattern in which some parts stand for any number of elements. Only the latest of those is
- * ever retried, which is sufficient and keeps hostile patterns from taking exponential time.
+ * Reports whether a list matches a pattern in which some parts stand for any number of elements. Only the
+ * latest of those is ever retried, which is sufficient and keeps hostile patterns from taking exponential
+ * time.
  */
 function matchesWithStars<Part, Element>(
   pattern: readonly Part[],

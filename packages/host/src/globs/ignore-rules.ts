@@ -35,12 +35,12 @@ export class IgnoreRules {
     return new IgnoreRules(this, folder, text, rules.reverse());
   }
 
-  /** Whether `above.with(…, text)` would give these rules. */
+  /** Reports whether these rules are what `above.with(…, text)` would return. */
   isBuiltFrom(above: IgnoreRules, text: string): boolean {
     return this.#above === above && this.#text === text;
   }
 
-  /** Whether a path is ignored by its own name; callers do not descend into ignored folders. */
+  /** Reports whether a path is ignored by its own name; callers do not descend into ignored folders. */
   ignores(path: string, isFolder: boolean): boolean {
     const rule = this.#rules.length === 0 ? undefined : this.#ruleFor(path, isFolder);
     if (rule !== undefined) return !rule.negated;

@@ -22,7 +22,7 @@ const PRIVATE_NETWORKS_4: readonly (readonly [string, number])[] = [
   ["224.0.0.0", 3],
 ];
 
-/** What is not global inside of the one block of IPv6 that is: tunnels to IPv4, tests and examples. */
+/** Networks that are not global inside of the one IPv6 block that is: tunnels to IPv4, tests and examples. */
 const PRIVATE_NETWORKS_6: readonly (readonly [string, number])[] = [
   ["2001::", 23],
   ["2001:db8::", 32],
@@ -50,7 +50,10 @@ const lists = lazy(() => ({
   ),
 }));
 
-/** Whether an address is on the public internet: no loopback, private, link-local, metadata or reserved one. */
+/**
+ * Reports whether an address is on the public internet: not a loopback, private, link-local, metadata or
+ * reserved one.
+ */
 export function isPublicAddress(address: string): boolean {
   if (address.includes("%")) return false;
   switch (isIP(address)) {

@@ -5,7 +5,7 @@ import type { ConnectionRequest, RefusalCode } from "./host-gate.ts";
 /** Everything that programs can see in `x-proxy-error`. */
 export type ProxyError = RefusalCode | DialFailure | "bad-target" | "unknown-command";
 
-/** What happened to a connection, for the log, the item and the result of the tool. */
+/** The outcome of a connection, for the log, the item and the result of the tool. */
 export interface ConnectionEvent extends ConnectionRequest {
   /** Unix milliseconds. */
   readonly at: number;
@@ -24,7 +24,10 @@ export interface RefusedHost {
   readonly reason: string;
   /** The number of connections that were refused. */
   readonly count: number;
-  /** Whether the command itself is known to have tried; otherwise the connection only happened while it ran. */
+  /**
+   * True if the command itself is known to have made the attempt; otherwise the connection only happened
+   * while it ran.
+   */
   readonly isCertain: boolean;
 }
 
@@ -36,7 +39,7 @@ export interface CommandWindow {
   readonly endedAt: number;
 }
 
-/** What people and models are shown names of, before the rest is only counted. */
+/** Maximum number of connections that users and models see by name; the rest is only counted. */
 const MOST_SHOWN = 5;
 
 /** The connections of a thread, as facts about its commands. Bounded: the oldest are dropped. */
@@ -83,7 +86,7 @@ export function describeRefusals(refused: readonly RefusedHost[]): string | unde
   return `The sandbox refused connections to ${shown.join(", ")}${more}.`;
 }
 
-/** What programs print that looked up a name or dialled an address themselves, where there is nothing to reach. */
+/** Output of programs that looked up a name or dialled an address directly, where there is nothing to reach. */
 const DIRECT_ATTEMPT =
   /could not resolve host|temporary failure in name resolution|\b(?:EAI_AGAIN|ENETUNREACH)\b|network is unreachable|errno -3\b|name or service not known/i;
 

@@ -21,10 +21,10 @@ export type Dialled =
   | { readonly ok: true; readonly socket: Socket }
   | { readonly ok: false; readonly code: DialFailure; readonly reason: string };
 
-/** Why an allowed host was not reached; also what programs see in `x-proxy-error`. */
+/** The reason an allowed host was not reached; also what programs see in `x-proxy-error`. */
 export type DialFailure = "private-address" | "own-server" | "unresolved" | "unreachable";
 
-/** How a proxy reaches hosts; both parts are replaced in tests. */
+/** The means by which a proxy reaches hosts; both parts are replaced in tests. */
 export interface DialOptions {
   readonly resolve?: Resolve;
   readonly connect?: Connect;

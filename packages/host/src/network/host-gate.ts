@@ -15,7 +15,7 @@ export interface ConnectionRequest extends Endpoint {
   readonly command?: string;
 }
 
-/** Why a connection is refused by decision; also what programs see in `x-proxy-error`. */
+/** The reason a connection is refused by a rule or an answer; also what programs see in `x-proxy-error`. */
 export type RefusalCode =
   | "blocked-by-denylist"
   | "blocked-by-allowlist"
@@ -23,7 +23,7 @@ export type RefusalCode =
   | "unanswered"
   | "too-many-questions";
 
-/** What becomes of a connection. The reason is a clause for people. */
+/** The decision about a connection. The reason is a clause for users. */
 export type Decision =
   | { readonly outcome: "allow" }
   | { readonly outcome: "deny"; readonly code: RefusalCode; readonly reason: string };
@@ -38,7 +38,7 @@ export interface NetworkQuestion extends ConnectionRequest {
 export interface NetworkAnswer {
   readonly decision: "allow" | "deny";
   readonly scope: "connection" | "once" | "thread";
-  /** Why it is denied, as a clause; that the user declined it if there is none. */
+  /** The reason for the denial, as a clause; if absent, the user declined. */
   readonly reason?: string;
 }
 
@@ -48,7 +48,7 @@ export interface NetworkAnswer {
  */
 export type AskUser = (question: NetworkQuestion) => Promise<NetworkAnswer>;
 
-/** What a gate decides by. */
+/** Dependencies by which a gate decides. */
 export interface HostGateOptions {
   readonly clock: Clock;
   readonly allow?: readonly HostRule[];
@@ -75,7 +75,7 @@ interface OpenQuestion {
   waiting: number;
 }
 
-/** What one command may reach, and what the user declined for it. */
+/** The endpoints that one command may reach, and those that the user declined for it. */
 interface CommandGrants {
   readonly rules: HostRules;
   readonly declined: Set<string>;
@@ -112,7 +112,7 @@ export class HostGate {
     }
   }
 
-  /** Whether a deny rule names an endpoint. */
+  /** Reports whether a deny rule names an endpoint. */
   denies(endpoint: Endpoint): boolean {
     return this.#rules.judge(endpoint) === "deny";
   }
@@ -217,7 +217,7 @@ export class HostGate {
     } else if (decision === "allow" && isLate) this.#retries.add(formatEndpoint(request));
   }
 
-  /** What the user answered, undefined if there is no answer to be had, or "late" if time ran out first. */
+  /** Returns the user's answer, undefined if there is no one to answer, or "late" if time ran out first. */
   async #wait(question: OpenQuestion, holdMs: number): Promise<NetworkAnswer | undefined | "late"> {
     question.waiting += 1;
     let cancel = () => {};

@@ -10,7 +10,10 @@ import { errorMessage, FlintError } from "@flint/protocol";
 
 /** The programs that a namespace is made and entered with, as absolute paths. */
 export interface NamespaceTools {
-  /** What goes before a program that is to run in new user and network namespaces, with the loopback interface up. */
+  /**
+   * The arguments before a program that is to run in new user and network namespaces, with the loopback
+   * interface up.
+   */
   readonly holder: readonly string[];
   readonly nsenter: string;
   readonly node: string;
@@ -77,9 +80,9 @@ export class NetworkNamespace {
   }
 
   /**
-   * What goes before a command so that it runs inside: it has the user's id and all capabilities there, so that the
-   * command has to be bubblewrap or the like, with a user namespace of its own and without a new network. To be started
-   * at once, before the namespace is closed.
+   * The arguments before a command that make it run inside: it has the user's id and all capabilities there,
+   * so that the command has to be bubblewrap or the like, with a user namespace of its own and without a new
+   * network. To be started at once, before the namespace is closed.
    */
   get enter(): readonly string[] {
     if (this.#isClosed) throw unavailable("it is closed");
@@ -93,7 +96,10 @@ export class NetworkNamespace {
     return listenInside([...this.enter, this.#tools.node], this.#clock, addresses, () => undefined);
   }
 
-  /** Why no namespace can be made or entered on this machine; undefined if that works. Leaves nothing behind. */
+  /**
+   * Returns the reason no namespace can be created or entered on this machine; undefined if that works.
+   * Leaves nothing behind.
+   */
   static async problem(tools: NamespaceTools, clock: Clock): Promise<string | undefined> {
     const [program = "", ...args] = tools.holder;
     const holder = spawn(program, [...args, "/bin/sh", "-c", "echo $$; read -r _"], {

@@ -9,9 +9,9 @@ import { type NodePrograms, writeNodePrograms } from "./node-programs.ts";
 import { socketFilter } from "./seccomp.ts";
 import { type CommandNetwork, ThreadNetwork } from "./thread-network.ts";
 
-/** What the networks of scopes are made with. */
+/** Dependencies of the networks of scopes. */
 export interface NetworkScopesOptions {
-  /** Where the programs that commands load are written; commands can read it and not write it. */
+  /** The folder for programs that commands load; commands can read it and not write it. */
   readonly folder: string;
   readonly clock: Clock;
   /** Called for each connection of a scope that is held, allowed, refused or fails. */
@@ -29,7 +29,7 @@ export interface ScopedCommand {
 
 /** The network of one command. */
 export interface ScopedNetwork extends CommandNetwork {
-  /** What was refused to it so far. */
+  /** Returns the hosts that were refused to it so far. */
   refused(): RefusedHost[];
 }
 

@@ -6,7 +6,7 @@ import type { Dialer } from "./dial.ts";
 import { type InnerAddress, type InnerListeners, innerKey } from "./namespace.ts";
 import { splice } from "./tunnel.ts";
 
-/** What relays reach the user's machine with, and report to. */
+/** Dependencies with which relays reach the user's machine and report. */
 export interface PortRelaysOptions {
   readonly clock: Clock;
   readonly dialer: Dialer;
@@ -123,7 +123,10 @@ function closeServers({ servers }: Relay): void {
   );
 }
 
-/** Where a relay listens: programs try either for `localhost`, and a machine may lack the second. */
+/**
+ * Returns the addresses on which a relay listens: programs try either for `localhost`, and a machine may lack
+ * the second.
+ */
 export function relayAddresses(port: number): InnerAddress[] {
   return [
     { host: "127.0.0.1", port },

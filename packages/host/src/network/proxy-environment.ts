@@ -1,10 +1,10 @@
 import { shellQuote } from "@flint/core/text";
 import type { NodePrograms } from "./node-programs.ts";
 
-/** Where the proxy listens in the namespace of every thread. */
+/** The address of the proxy in the namespace of every thread. */
 export const PROXY_ADDRESS = { host: "127.0.0.1", port: 3128 } as const;
 
-/** What leads commands to the proxy. */
+/** Options of the environment that leads commands to the proxy. */
 export interface ProxyEnvironmentOptions {
   /** The token of the command, by which the proxy knows it. */
   readonly token: string;

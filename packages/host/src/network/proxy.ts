@@ -20,7 +20,7 @@ import type { Dialer } from "./dial.ts";
 import type { ConnectionRequest, Decision } from "./host-gate.ts";
 import { receiveEarly, splice } from "./tunnel.ts";
 
-/** What a proxy asks and reports to. */
+/** Dependencies that a proxy asks and reports to. */
 export interface ProxyOptions {
   readonly clock: Clock;
   readonly dialer: Dialer;
@@ -34,19 +34,19 @@ export interface ProxyOptions {
   readonly limits?: Partial<ProxyLimits>;
 }
 
-/** What a command can take of the server's resources. */
+/** Limits on the server's resources that a command can use. */
 export interface ProxyLimits {
   readonly connections: number;
   readonly headerBytes: number;
-  /** How long a connection may send nothing in either direction. */
+  /** Time for which a connection may send nothing in either direction. */
   readonly idleMs: number;
-  /** How long a client may take to send the head of its request. */
+  /** Time within which a client must send the head of its request. */
   readonly headMs: number;
 }
 
 const LIMITS: ProxyLimits = { connections: 256, headerBytes: 16_384, idleMs: 600_000, headMs: 10_000 };
 
-/** What concerns one connection only, and is never passed on. */
+/** Headers that concern one connection only and are never passed on. */
 const HOP_BY_HOP = [
   ...["connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"],
   ...["proxy-authenticate", "proxy-authorization", "proxy-connection", "x-proxy-error"],
@@ -68,7 +68,7 @@ export class FilteringProxy {
   readonly #http: Server;
   readonly #listeners = new Set<Listener>();
   readonly #sockets = new Set<Socket>();
-  /** What ends the time that a client has for the head of its request. */
+  /** Functions that stop the timeout of a client for the head of its request. */
   readonly #heads = new WeakMap<Socket, () => void>();
   #isDisposed = false;
 

@@ -9,7 +9,7 @@ import { CA_FILE, startInternet } from "./testing/internet.ts";
 import { NetworkFixture } from "./testing/network-commands.ts";
 import type { ThreadNetworkOptions } from "./thread-network.ts";
 
-/** What makes each program trust the servers, and leaves the user's settings out. */
+/** Variables that make each program trust the servers, and leave the user's settings out. */
 const VARIABLES = {
   ...{ CURL_CA_BUNDLE: CA_FILE, NODE_EXTRA_CA_CERTS: CA_FILE, GIT_SSL_CAINFO: CA_FILE, PIP_CERT: CA_FILE },
   ...{ npm_config_cafile: CA_FILE, npm_config_registry: "https://registry.example/" },

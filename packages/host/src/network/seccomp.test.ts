@@ -15,7 +15,7 @@ const ARCHITECTURES = {
   loong64: { audit: 0xc0000102, socket: 198, socketpair: 199, connect: 203 },
 } as const;
 
-/** What the kernel would answer: runs the program on the three words that it may look at. */
+/** Returns the kernel's answer: runs the program on the three words that it may look at. */
 function answer(program: Buffer, audit: number, call: number, argument = 0): number {
   let loaded = 0;
   for (let at = 0; at < program.length / 8; at += 1) {

@@ -15,7 +15,10 @@ const FAIL_WITH = 0x00050000;
 const EPERM = 1;
 const ENOSYS = 38;
 
-/** Where `struct seccomp_data` has the number of the call, the architecture, and the lower half of the first argument. */
+/**
+ * Offsets in `struct seccomp_data` of the number of the call, the architecture, and the lower half of the
+ * first argument.
+ */
 const CALL_NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST_ARGUMENT = 16;

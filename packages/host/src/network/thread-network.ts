@@ -53,7 +53,7 @@ export interface NetworkCommand {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** How a command is started in the network of its thread. */
+/** The means by which a command is started in the network of its thread. */
 export interface CommandNetwork {
   /** Goes before bubblewrap, which must have a user namespace of its own and no `--unshare-net`. */
   readonly enter: readonly string[];
@@ -153,7 +153,7 @@ export class ThreadNetwork {
     await running?.relays.open(ports, (addresses) => running.namespace.listen(addresses));
   }
 
-  /** What was refused to a command, as facts. */
+  /** Returns the hosts that were refused to a command, as facts. */
   refusedTo(window: CommandWindow): RefusedHost[] {
     return this.#log.refusedTo(window);
   }

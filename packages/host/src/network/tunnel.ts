@@ -1,11 +1,11 @@
 import type { Socket } from "node:net";
 
-/** What a client may send before it knows whether its connection is allowed. */
+/** Maximum amount of data that a client may send before it knows whether its connection is allowed. */
 const MOST_EARLY_BYTES = 65_536;
 
-/** What a client sent while its connection was decided about. */
+/** Data that a client sent while its connection was decided about. */
 export interface EarlyData {
-  /** Whether the client still waits. */
+  /** True if the client still waits. */
   readonly isOpen: boolean;
   /** Passes everything on, and stops listening. */
   deliver(upstream: Socket): void;

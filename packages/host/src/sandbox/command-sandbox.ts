@@ -44,7 +44,10 @@ import { listenerSockets } from "./sockets.ts";
 
 /** The options of a sandbox. */
 export interface CommandSandboxOptions {
-  /** What commands inherit, without keys and tokens. The sandbox does not read the environment itself. */
+  /**
+   * The environment that commands inherit, without keys and tokens. The sandbox does not read the environment
+   * itself.
+   */
   readonly environment: Environment;
   readonly clock?: Clock;
   /** The umask of commands; that of this process if not given. */
@@ -54,13 +57,16 @@ export interface CommandSandboxOptions {
   /** The mechanisms to try, in order; all if not given. */
   readonly mechanisms?: readonly MechanismName[];
   /**
-   * Where the networks and git directories of scopes keep their files, and the private folders of programs; without it
+   * The folder for the networks and git directories of scopes and the private folders of programs; without it
    * confined commands have no network but what their policy allows, and cannot change a repository.
    */
   readonly scopeFolder?: string;
   /** Called for each connection of a scope that is held, allowed, refused or fails. */
   readonly onConnection?: NetworkScopesOptions["onEvent"];
-  /** Where brokers have their sockets; hidden from everything in a sandbox. Without it there are no brokers. */
+  /**
+   * The folder for the sockets of brokers; hidden from everything in a sandbox. Without it there are no
+   * brokers.
+   */
   readonly brokerFolder?: string;
   /** The containment of unconfined commands; the best that works on this machine if not given. */
   readonly containment?: Containment["kind"];
@@ -210,7 +216,7 @@ export class CommandSandbox implements Sandbox {
   }
 }
 
-/** What is looked at of the output of a command, to see what the sandbox kept it from. */
+/** Maximum amount of a command's output that is searched for what the sandbox denied it. */
 const MOST_OUTPUT = 65_536;
 
 function problemOf({ command: [program = ""], cwd }: StartRequest, environment: Variables) {

@@ -17,7 +17,7 @@ const MAX_ORIGINAL_BYTES = 16 * 1024 * 1024;
 /** The largest copy that replaces its original. */
 const MAX_CHANGE_BYTES = 1024 * 1024;
 
-/** How long changes are collected: programs write several times, and a hostile one all the time. */
+/** Time for which changes are collected: programs write several times, and a hostile one all the time. */
 const DELAY_MS = 100;
 
 /**
@@ -91,7 +91,7 @@ export class FileCopies {
 
 class SyncedFile {
   readonly #file: FileCopy;
-  /** What both had when they were the same. */
+  /** The content of both when they were last equal. */
   #known: string | undefined;
   #removed = false;
 

@@ -28,21 +28,21 @@ export type StartRequest = Pick<
 > &
   Omit<Partial<ProcessSpec>, "environment"> & {
     readonly environment?: Variables | undefined;
-    /** Whether all of its arguments come from the user. */
+    /** True if all of its arguments come from the user. */
     readonly isProgram?: boolean;
   };
 
-/** What to start, and how to clean up when none of its processes is left. */
+/** A program to start, and the clean-up for when none of its processes is left. */
 export interface Prepared {
   readonly run: RunSpec;
-  /** Whether it mounts paths of other programs, which may vanish before they are mounted. */
+  /** True if it mounts paths of other programs, which may vanish before they are mounted. */
   readonly mayVanish: boolean;
-  /** What its sandbox kept it from, once it has ended. */
+  /** Returns what its sandbox denied it, once it has ended. */
   denials(exitCode: number, output: string): Promise<readonly Denial[]>;
   release(): Promise<void>;
 }
 
-/** What commands are prepared with. */
+/** Dependencies for preparing commands. */
 export interface PreparationOptions {
   readonly environment: Variables;
   readonly clock: Clock;
@@ -166,7 +166,7 @@ export class Preparation {
     return { run, mayVanish: mountsForeignPaths(confinement), denials, release };
   }
 
-  /** What the sandbox kept a command from that has ended. */
+  /** Returns what the sandbox denied to a command that has ended. */
   denials(command: Omit<EndedConfinedCommand, "home" | "locked">): Promise<readonly Denial[]> {
     const home = this.#options.environment.HOME ?? homedir();
     return denialsOf({ ...command, home, locked: this.#options.locked });
@@ -223,7 +223,10 @@ const GIT_TIMEOUT_MS = 20_000;
 
 const READ_ONLY: ConfinedPolicy = { type: "readOnly" };
 
-/** Whether the setup depends on sockets, or on entries of private folders, that other programs remove at any time. */
+/**
+ * Reports whether the setup depends on sockets, or on entries of private folders, that other programs remove
+ * at any time.
+ */
 function mountsForeignPaths({ sockets, privates }: Confinement): boolean {
   return sockets.length > 0 || privates.some(({ binds }) => binds.length > 0);
 }

@@ -13,7 +13,7 @@ export interface PrivateFoldersLease {
   release(): Promise<void>;
 }
 
-/** What is shown for missing read-only names, by kind. */
+/** Contents shown for missing read-only names, by kind. */
 const PLACEHOLDERS = { folder: undefined, "empty.json": "{}\n", "empty.txt": "" } as const;
 
 /** Makes the private folders of programs: on disk, because files in them are compared with their originals. */

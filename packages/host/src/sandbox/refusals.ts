@@ -9,11 +9,11 @@ export function tooManySockets([first = "", ...others]: readonly string[]): Flin
   return new FlintError("sandboxUnavailable", message, { path: first });
 }
 
-/** What is not offered without bubblewrap. */
+/** Notice about what is not offered without bubblewrap. */
 export const NO_BROKER =
   "Commands of Claude and Codex cannot leave their sandbox, even if you allow it; the approval says so. Install bubblewrap (apt-get install bubblewrap).";
 
-/** What to do where nothing can be confined. */
+/** Advice for machines on which nothing can be confined. */
 export const WAY_OUT =
   "Install bubblewrap (apt-get install bubblewrap), or choose --sandbox danger-full-access (dangerFullAccess), or --sandbox external-sandbox (externalSandbox) where something else confines Flint.";
 
@@ -42,7 +42,7 @@ export function cannotFilter(command: readonly string[]): FlintError {
   return new FlintError("sandboxUnavailable", message, { command: shown });
 }
 
-/** What is refused where no seccomp filter can be loaded, as sentences. */
+/** Notice about what is refused where no seccomp filter can be loaded, as sentences. */
 export const NO_FILTER =
   "Commands and agents in a sandbox do not start, because nothing here can load the seccomp filter that keeps them from sockets which no network namespace confines (vsock, packet, AF_ALG). Install bubblewrap or perl (apt-get install bubblewrap); there is no filter for processors other than x64, arm64, riscv64 and loong64. Or choose --network all, which leaves the network open.";
 

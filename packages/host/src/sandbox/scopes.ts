@@ -10,22 +10,22 @@ import { type Mechanism, SYSTEM_PATH } from "./mechanisms/launch.ts";
 import { findProgram } from "./processes/program.ts";
 import { cannotLoadFilter, NO_FILTER } from "./refusals.ts";
 
-/** What the commands of a scope share in addition to what their policy allows. */
+/** The resources that the commands of a scope share in addition to what their policy allows. */
 export interface ScopeLease {
   readonly mounts: readonly Mount[];
-  /** What goes before the sandbox's own command line, to run it in the network of the scope. */
+  /** The arguments before the sandbox's own command line that run it in the network of the scope. */
   readonly enter: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether the command keeps the network that it is started in. */
+  /** True if the command keeps the network that it is started in. */
   readonly keepsNetwork: boolean;
   /** A file with a seccomp filter. */
   readonly filterFile?: string | undefined;
-  /** What was refused to the command so far. */
+  /** Returns the hosts that were refused to the command so far. */
   refused(): readonly RefusedHost[];
   release(): void;
 }
 
-/** What scopes are made with. */
+/** Dependencies of scopes. */
 export interface SandboxScopesOptions extends Omit<GitScopesOptions, "folder">, NetworkScopesOptions {}
 
 type Request = Pick<LaunchSpec, "scope" | "workspace" | "itemId" | "command" | "permission"> &
@@ -86,7 +86,7 @@ export class SandboxScopes {
     return mechanism.loadsFilter ? this.#network.filter() : undefined;
   }
 
-  /** What cannot be enforced or offered with a mechanism on this machine, as sentences. Leaves nothing behind. */
+  /** Returns the limitations of a mechanism on this machine, as sentences. Leaves nothing behind. */
   async limitations(mechanism: Mechanism): Promise<string[]> {
     const tools = await this.#tools(mechanism);
     const problem = tools === undefined ? NO_NSENTER : await NetworkNamespace.problem(tools, this.#clock);
@@ -99,7 +99,7 @@ export class SandboxScopes {
     ];
   }
 
-  /** What was committed in a scope; undefined if there is nothing to take over. */
+  /** Returns the commits that were made in a scope; undefined if there is nothing to take over. */
   commits(scopeId: string): Promise<CommitOffer | undefined> {
     return this.#git.commits(scopeId);
   }
@@ -184,13 +184,16 @@ function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** Whether nothing limits the network of a command. */
+/** Reports whether nothing limits the network of a command. */
 function hasWholeNetwork({ permission }: Pick<Request, "permission">, policy: ConfinedPolicy): boolean {
   const isOpen = policy.type === "workspaceWrite" && policy.networkAccess === true;
   return isOpen || permission?.network === "all";
 }
 
-/** Where nothing filters connections: an agent has to reach its model, and a command may have been allowed every host. */
+/**
+ * Reports whether nothing filters connections: an agent has to reach its model, and a command may have been
+ * allowed every host.
+ */
 export function keepsMachineNetwork({ hosts, permission }: Pick<Request, "hosts" | "permission">): boolean {
   return hosts !== undefined || permission?.network === "all";
 }

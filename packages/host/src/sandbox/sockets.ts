@@ -43,7 +43,9 @@ export interface PresenceSocket {
   close(): Promise<void>;
 }
 
-/** What processes of this machine announce about one folder, through the names of abstract sockets. */
+/**
+ * The announcements of this machine's processes about one folder, made through the names of abstract sockets.
+ */
 export class FolderPresence {
   readonly #folder: string;
 
@@ -74,7 +76,7 @@ export class FolderPresence {
     return announce(this.prefix(kind, name));
   }
 
-  /** Whether any process announces this about the folder. */
+  /** Reports whether any process announces this about the folder. */
   async isPresent(kind: PresenceKind): Promise<boolean> {
     return (await boundNames()).includes(this.prefix(kind));
   }
@@ -100,7 +102,10 @@ export function announcePort(port: number): Promise<PresenceSocket> {
   return announce(portPrefix(port));
 }
 
-/** Whether a Flint server of this machine listens on a TCP port, where anyone who connects may act as the user. */
+/**
+ * Reports whether a Flint server of this machine listens on a TCP port, where anyone who connects may act as
+ * the user.
+ */
 export async function isServerPort(port: number): Promise<boolean> {
   return (await boundNames()).includes(portPrefix(port));
 }

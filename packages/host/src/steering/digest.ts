@@ -7,11 +7,11 @@ import { readRegularBytes } from "../files/regular-file.ts";
 export interface Digest {
   readonly sha256: string;
   readonly content: string;
-  /** Why it cannot be trusted, as the end of a sentence. */
+  /** The reason it cannot be trusted, as the end of a sentence. */
   readonly problem?: string;
 }
 
-/** How much of a folder is read. */
+/** Limits on reading a folder. */
 export interface DigestLimits {
   readonly files: number;
   readonly bytes: number;
@@ -19,7 +19,7 @@ export interface DigestLimits {
 
 const LIMITS: DigestLimits = { files: 2000, bytes: 16 * 1024 * 1024 };
 
-/** How much text is shown, of one file and in all. The hash covers everything. */
+/** Maximum amount of text that is shown, of one file and in total. The hash covers everything. */
 const SHOWN_OF_FILE = 32 * 1024;
 const SHOWN = 256 * 1024;
 

@@ -70,7 +70,7 @@ const BOOLEAN = /^(?:true|false|yes|no|on|off|[01]|)$/i;
 const RUNS =
   /(?:^alias\..+|^pager\..+|^core\.(?:editor|pager|attributesfile)|command|cmd|program|helper|driver|textconv|clean|smudge|process|hookspath|hook|editor|proxy|askpass|external|difffilter|vcs|uploadpack|receivepack|browser|tunnel|tool|path)$/;
 
-/** Whether a setting makes git run a program, or read further settings. */
+/** Reports whether a setting makes git run a program, or read further settings. */
 function steers({ name, value }: GitSetting): boolean {
   if (name === "core.fsmonitor") return !BOOLEAN.test(value);
   if (name === "protocol.allow" || /^protocol\..+\.allow$/.test(name)) return true;

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import { firstLine, readRegularText, UNREADABLE } from "../files/regular-file.ts";
 import { type GitSetting, steeringGitConfig } from "./git-settings.ts";
 
-/** What a repository makes git run. */
+/** The programs and settings that a repository makes git use. */
 export interface GitSteering {
   /** The repository's own settings file. */
   readonly config: string;
@@ -15,16 +15,16 @@ export interface GitSteering {
   readonly hooks: string | undefined;
   /** The folder that the settings name for hooks, whether it is there or not. */
   readonly hooksFolder: string | undefined;
-  /** Where the files would be that the settings name, as programs or more settings. Aliases are left out. */
+  /** Paths of the files that the settings name, as programs or more settings. Aliases are left out. */
   readonly namedFiles: readonly string[];
 }
 
 const MAX_BYTES = 1024 * 1024;
 /** More than a path can be long. */
 const MAX_LENGTH = 4096;
-/** How many settings files are read that include each other; git itself follows ten levels. */
+/** Maximum number of settings files that are read that include each other; git itself follows ten levels. */
 const MAX_FILES = 100;
-/** How many folders above the workspace are searched at most. */
+/** Maximum number of folders above the workspace that are searched. */
 const MAX_LEVELS = 64;
 
 /** Looks at the repository around a folder, without running git; undefined if there is none. */
@@ -78,7 +78,10 @@ async function settingsIn(
   return { settings, isComplete: isComplete && open.length === 0, included };
 }
 
-/** Whether a path is another one for git: of another user's home or git's own folder, or different in each process. */
+/**
+ * Reports whether a path means something else to git: it is in another user's home or git's own folder, or
+ * differs in each process.
+ */
 function isUnclear(path: string): boolean {
   return /^~[^/]|^%\(|(?:^|\/)proc\//.test(path);
 }

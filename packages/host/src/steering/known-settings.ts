@@ -6,7 +6,7 @@ import type { ScopedGitSetting } from "./git-settings.ts";
 /** Prints what `KnownSettings` reads. Git itself says what is set, because it alone knows which files are included. */
 export const LIST_SETTINGS = ["config", "--list", "-z", "--show-scope", "--show-origin"] as const;
 
-/** How git ended. */
+/** The result of a git process. */
 interface Listing {
   readonly exitCode: number;
   readonly stdout: string;
@@ -16,7 +16,7 @@ interface Listing {
 /** All settings that count for a git command. */
 export interface SettingsList {
   readonly settings: readonly ScopedGitSetting[];
-  /** How git failed to list them. */
+  /** The result of git if it failed to list them. */
   readonly failed?: Listing | undefined;
 }
 
@@ -26,7 +26,7 @@ interface PlacedSetting extends ScopedGitSetting {
 }
 
 interface Known {
-  /** What the settings depend on, and what each of those files was. */
+  /** The files that the settings depend on, with their identities. */
   readonly files: ReadonlyMap<string, string>;
   readonly list: SettingsList;
 }
@@ -89,7 +89,10 @@ function keyOf(cwd: string, env: NodeJS.ProcessEnv): string {
   return JSON.stringify([cwd, related.sort(([left], [right]) => (left < right ? -1 : 1))]);
 }
 
-/** What decides which repository git finds, and the files of its settings; undefined if git would have to search for it. */
+/**
+ * Returns the files that determine which repository git finds, and the files of its settings; undefined if
+ * git would have to search for it.
+ */
 async function repositoryFiles(cwd: string, { GIT_DIR }: NodeJS.ProcessEnv): Promise<string[] | undefined> {
   const dotGit = join(cwd, ".git");
   const gitDir = GIT_DIR ?? (await gitDirAt(dotGit));
@@ -111,14 +114,17 @@ async function gitDirAt(dotGit: string): Promise<string | undefined> {
   return path === undefined ? undefined : resolve(dirname(dotGit), path);
 }
 
-/** Where settings of the user and of the machine may appear that are not there yet. */
+/** Returns the paths at which settings of the user and of the machine may still appear. */
 function ownFiles(env: NodeJS.ProcessEnv): string[] {
   const { HOME = "/", XDG_CONFIG_HOME = join(HOME, ".config") } = env;
   const own = [join(HOME, ".gitconfig"), join(XDG_CONFIG_HOME, "git", "config"), "/etc/gitconfig"];
   return [...own, ...[env.GIT_CONFIG_GLOBAL, env.GIT_CONFIG_SYSTEM].filter((path) => path !== undefined)];
 }
 
-/** Whether all settings of the repository come from these files, so that git has found it where it was looked for. */
+/**
+ * Reports whether all settings of the repository come from these files, so that git has found it at the
+ * expected place.
+ */
 function isFrom(
   settings: readonly PlacedSetting[],
   cwd: string,
@@ -154,7 +160,10 @@ function fileOf({ origin }: PlacedSetting): string | undefined {
   return origin.startsWith("file:") ? origin.slice("file:".length) : undefined;
 }
 
-/** What files are, by their paths. With a moment, undefined if one of them has changed shortly before it or since. */
+/**
+ * Returns the identities of files, by their paths. With a moment, undefined if one of them has changed
+ * shortly before it or since.
+ */
 async function identities(
   paths: readonly string[],
   settledBefore?: bigint,

@@ -59,7 +59,7 @@ function joined(lines: readonly Uint8Array[]): Buffer {
   return Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")]));
 }
 
-/** Whether the line of an event, with the line ends around it, is the same in both logs. */
+/** Reports whether the line of an event, with the line ends around it, is the same in both logs. */
 function isUntouched(before: Buffer, after: Buffer, line: number): boolean {
   let start = 0;
   for (let index = 0; index < line; index += 1) start = before.indexOf(LINE_END, start) + 1;
@@ -96,7 +96,7 @@ const garbage = fc
   )
   .map((bytes) => Buffer.concat([Buffer.from("#"), bytes.filter((byte) => byte !== LINE_END)]));
 
-/** What happens to one line of a log. */
+/** A change of one line of a log. */
 type Edit =
   | { readonly kind: "keep" | "delete" | "repeat" }
   | { readonly kind: "replace" | "insert"; readonly bytes: Buffer }

@@ -18,7 +18,7 @@ const log = (root: string): string => readFileSync(`${root}/threads/t1/events.js
 
 /** The result of a short session with a thread. */
 interface Session {
-  /** What was acknowledged. */
+  /** Events that were acknowledged. */
   readonly safe: StoredEvent[];
   readonly failures: unknown[];
 }

@@ -192,7 +192,7 @@ function hasOtherMode(stats: Stats, requested: number): boolean {
   return (stats.mode & 0o777) !== requested;
 }
 
-/** Whether this is the name of a temporary file, which only a crash leaves behind. */
+/** Reports whether this is the name of a temporary file, which only a crash leaves behind. */
 export function isTemporary(name: string): boolean {
   return name.endsWith(".tmp");
 }

@@ -27,7 +27,7 @@ import { ThreadLocks } from "./threads/thread-locks.ts";
 import { ThreadOpener } from "./threads/thread-opener.ts";
 import { readContents, readEvents, readWithLatestTurn } from "./threads/thread-reader.ts";
 
-/** Where threads are stored, and how durably. */
+/** The folder of a store, and its durability. */
 export interface JsonlStoreOptions {
   /** The folder of the store; created if it does not exist, and made private to its owner. */
   readonly root: string;

@@ -17,7 +17,7 @@ import {
 /** The dependencies of a file of lines. */
 export interface LineFileOptions {
   readonly path: string;
-  /** Whether lines are synced to the disk; otherwise a power failure may lose the last ones. */
+  /** True if lines are synced to the disk; otherwise a power failure may lose the last ones. */
   readonly durable?: boolean | undefined;
   /** The most bytes that it may have. */
   readonly limit?: number | undefined;
@@ -50,7 +50,7 @@ export class LineFile {
   #count = 0;
   /** With how many lines it is looked at next. */
   #compactAt: number;
-  /** Where the last complete line ends. */
+  /** Offset of the end of the last complete line. */
   #size = 0;
   /** Set if something may be after that. */
   #isTorn = false;

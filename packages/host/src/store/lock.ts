@@ -15,7 +15,10 @@ import {
 /** The acquired lock, or the process id of its owner; undefined if the owner does not answer. */
 export type LockAttempt = { readonly lock: Lock } | { readonly owner: number | undefined };
 
-/** How a lock is implemented: an abstract socket, which the kernel frees with its process, or a socket file elsewhere. */
+/**
+ * The implementation of a lock: an abstract socket, which the kernel frees with its process, or a socket file
+ * elsewhere.
+ */
 export type LockKind = "abstract" | "path";
 
 /** The kind that this system supports. */
@@ -25,7 +28,7 @@ const ANSWER_MILLISECONDS = 300;
 const ATTEMPTS = 5;
 const TOKEN = /^[0-9a-f]{32}$/;
 
-/** How many bytes of a lock file are its token. What follows is not part of the address. */
+/** Number of bytes of a lock file that are its token. The rest is not part of the address. */
 export const TOKEN_LENGTH = 32;
 
 /** Acquires the lock `name` of a folder on this machine's disk; see `acquireLock`. */

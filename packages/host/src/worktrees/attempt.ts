@@ -1,7 +1,7 @@
 import type { SharedRepository } from "./shared-remote.ts";
 import { taskRef, type WorktreeRepository } from "./worktree-repository.ts";
 
-/** Which folder of a task is meant. */
+/** Identifies the folder of a task. */
 export interface WorktreeName {
   readonly task: string;
   readonly attempt: number;
@@ -30,7 +30,7 @@ export interface LocatedAttempt {
 export interface Worktree extends LocatedAttempt {
   /** The top of the worktree, where all of it may be changed. */
   readonly top: string;
-  /** Where the task works: the top, or the subfolder of it that the task was added in. */
+  /** The folder in which the task works: the top, or the subfolder of it that the task was added in. */
   readonly folder: string;
 }
 

@@ -22,7 +22,7 @@ export function changedLines(diff: string): ChangedLines {
   return files;
 }
 
-/** Whether a place is part of a change. A place without a line is its whole file. */
+/** Reports whether a position is part of a change. A position without a line is its whole file. */
 export function isChanged(lines: ChangedLines, file: string | undefined, line: number | undefined): boolean {
   if (file === undefined) return false;
   const ranges = lines.get(file.replace(/^\.\//, ""));

@@ -22,7 +22,7 @@ const confined = needs("bwrap");
 const run = promisify(execFile);
 const WHO = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"];
 
-/** What a user who trusts nothing gets. */
+/** Returns the variables for a user who trusts nothing. */
 async function gitVariables(cwd: string) {
   return gitOverrides((await gitSteering(cwd))?.settings ?? []);
 }

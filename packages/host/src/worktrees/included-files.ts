@@ -7,9 +7,9 @@ import type { WorktreeRepository } from "./worktree-repository.ts";
 const MAX_FILES = 10_000;
 const MAX_BYTES = 1024 ** 3;
 
-/** What the user trusts of a project. */
+/** The user's trust in the files of a project. */
 export interface ProjectTrust {
-  /** Whether the user trusts this file of a project as it is now. */
+  /** Reports whether the user trusts this file of a project as it is now. */
   isTrusted(folder: string, path: string): Promise<boolean>;
   /** Variables with which git runs nothing that the repository of a folder names, unless the user trusts that. */
   gitVariables(folder: string): Promise<Readonly<Record<string, string>>>;

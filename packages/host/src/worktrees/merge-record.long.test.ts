@@ -5,7 +5,7 @@ import { commitWork, mergeOf, setUpRepository } from "./testing/worktree-fixture
 
 const confined = needs("bwrap");
 
-/** What an attempt made of a repository whose main branch is not checked out. */
+/** Sets up an attempt in a repository whose main branch is not checked out. */
 async function setUp() {
   const setup = await setUpRepository();
   const { worktree, made } = await commitWork(setup, "new\n");

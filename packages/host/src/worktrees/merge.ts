@@ -4,7 +4,7 @@ import { OBJECT_ID } from "../git/repository.ts";
 import { MergeRecord, type RecordedMerge } from "./merge-record.ts";
 import { commitOf, FLINT_IDENTITY } from "./worktree-repository.ts";
 
-/** What is merged, and how. */
+/** The commits to merge, and the mode. */
 export interface MergeRequest {
   readonly mode: Exclude<MergeMode, "none" | "pr">;
   /** The branch that the task started from; undefined if it started from a detached commit. */
@@ -35,10 +35,10 @@ export type MergeResult =
   | { readonly kind: "unverified" }
   | { readonly kind: "moved"; readonly target: string };
 
-/** How often a target that moves is merged again. */
+/** Maximum number of attempts to merge into a target that moves. */
 const ATTEMPTS = 5;
 const FULL = "refs/heads/";
-/** How the branches begin that Flint makes. */
+/** Prefix of the branches that Flint makes. */
 const OWN = "flint/";
 
 /**

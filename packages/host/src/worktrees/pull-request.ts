@@ -68,7 +68,7 @@ export async function openPullRequest(
   return /https?:\/\/\S+/.exec(output)?.[0] ?? url;
 }
 
-/** How a program opens requests, and lists those of a branch as JSON, closed ones too. */
+/** A program that opens requests, and lists those of a branch as JSON, closed ones too. */
 interface RequestProgram {
   readonly name: string;
   list(branch: string): string[];

@@ -10,7 +10,7 @@ export interface SharedRepository {
   readonly url: string;
   /** The commit that the task starts from. */
   readonly commit: string;
-  /** Where in the repository the task works, relative to its top. */
+  /** The folder in the repository in which the task works, relative to its top. */
   readonly folder: string;
 }
 
@@ -107,7 +107,7 @@ function absolute(top: string, url: string): string {
   return url.includes(":") || isAbsolute(url) || url.startsWith("-") ? url : resolve(top, url);
 }
 
-/** Which of these commits are not in the clone. */
+/** Returns those of these commits that are not in the clone. */
 async function missing(git: GitCommand, commits: readonly string[]): Promise<string[]> {
   const asked = commits.map((id) => `${id}^{commit}\n`).join("");
   const found = await git.run(["cat-file", "--batch-check"], asked);
@@ -130,8 +130,8 @@ const PROTOCOL = /^(?:https?|ssh|git|file):\/\//i;
 const SSH_PATH = /^(?:[\w.+][\w.+-]*@)?[\w[][\w.[\]-]*:(?!:|\/\/)/;
 
 /**
- * Whether this is where a repository can be, and nothing else: not an option, not a transport helper such as `ext::`, which
- * runs a command, and not the name of a remote.
+ * Reports whether this is the address of a repository and nothing else: not an option, not a transport helper
+ * such as `ext::`, which runs a command, and not the name of a remote.
  */
 export function isRemoteAddress(url: string): boolean {
   if (/[\s\p{Cc}]/u.test(url) || /^[\w+.-]*::/.test(url)) return false;
@@ -145,7 +145,10 @@ export function isSameRemote(one: string, other: string): boolean {
   return plain(one) === plain(other);
 }
 
-/** Whether an address is this one or below it, in whole names: `https://git.example/team` has `…/team/app`, not `…/teams`. */
+/**
+ * Reports whether an address is this one or below it, in whole names: `https://git.example/team` has
+ * `…/team/app`, not `…/teams`.
+ */
 export function isBelowRemote(url: string, above: string): boolean {
   if (isSameRemote(url, above)) return true;
   const start = /[/:]$/.test(above) ? above : `${above}/`;

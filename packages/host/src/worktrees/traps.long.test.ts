@@ -13,7 +13,7 @@ import { Worktrees } from "./worktrees.ts";
 const confined = needs("bwrap");
 const run = promisify(execFile);
 
-/** What Git LFS has in a commit in the place of a file. */
+/** The text that Git LFS commits in place of a file. */
 const POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${"0".repeat(64)}\nsize 5\n`;
 
 describe("a worktree", () => {

@@ -8,15 +8,15 @@ import { push } from "./shared-remote.ts";
 import { commitOf, createRef, FLINT_IDENTITY, gitFoldersOf, taskRef } from "./worktree-repository.ts";
 import type { Worktrees } from "./worktrees.ts";
 
-/** What a turn left behind. */
+/** The work that a turn left behind. */
 export interface TurnCommit {
   readonly commit: string;
   readonly tree: string;
-  /** Whether the tree differs from that of the commit before. */
+  /** True if the tree differs from that of the commit before. */
   readonly changed: boolean;
 }
 
-/** What is committed, and under which name. */
+/** The work to commit, and the name to commit it under. */
 export interface TurnCommitRequest extends WorktreeName {
   readonly worktree: Worktree;
   readonly round: number;
@@ -75,7 +75,9 @@ export class TurnCommits {
     return { commit, tree, changed: true };
   }
 
-  /** Whether all files in the folder of an attempt are in a commit of its task, ignored ones aside. */
+  /**
+   * Reports whether all files in the folder of an attempt are in a commit of its task, ignored ones aside.
+   */
   async isCommitted({ task, attempt }: WorktreeName, located: LocatedAttempt): Promise<boolean> {
     const top = await this.#worktrees.topOf({ task, attempt });
     if (top === undefined) return true;
@@ -93,7 +95,7 @@ export class TurnCommits {
     return kept.exitCode === 0 ? following(git, await commitOf(git, kept.stdout.trim()), parent) : undefined;
   }
 
-  /** What a run of the same round has kept that was lost before it could tell. */
+  /** Returns the commit of an earlier run of the same round that was lost before it could report it. */
   async #earlierCommit(
     git: GitCommand,
     { worktree, parent }: TurnCommitRequest,

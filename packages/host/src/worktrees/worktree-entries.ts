@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { FlintError } from "@flint/protocol";
 import type { WorktreeRepository } from "./worktree-repository.ts";
 
-/** Where the repository keeps what it knows of a worktree; undefined if it does not know it. */
+/**
+ * Returns the folder of a worktree in the git directory; undefined if the repository does not know the
+ * worktree.
+ */
 export async function gitDirOf({ commonDir }: WorktreeRepository, top: string): Promise<string | undefined> {
   const entries = join(commonDir, "worktrees");
   // Expected: there are no worktrees, or one is removed meanwhile.

@@ -8,9 +8,9 @@ import { alternatesOf, isPlainRepository } from "../git/repository.ts";
 export interface WorktreeRepository {
   /** The top folder of the user's checkout. */
   readonly top: string;
-  /** What all worktrees of the repository share. */
+  /** The git directory that all worktrees of the repository share. */
   readonly commonDir: string;
-  /** Where in the checkout the task works, relative to its top; empty at the top itself. */
+  /** The folder of the checkout in which the task works, relative to its top; empty at the top itself. */
   readonly subfolder: string;
   /** Set if the folder is in no repository, and this one holds a copy of it. */
   readonly isCopy?: boolean | undefined;
@@ -32,7 +32,10 @@ export async function repositoryAt(
   return { top, commonDir, subfolder: relative(top, await realpath(folder)) };
 }
 
-/** What git reads of a repository besides the worktree. A sandbox that covers /tmp has to show it, if it is there. */
+/**
+ * Returns the paths that git reads of a repository besides the worktree. A sandbox that covers /tmp has to
+ * show them, if they are there.
+ */
 export async function gitFoldersOf({ commonDir }: WorktreeRepository): Promise<string[]> {
   return [commonDir, ...(await alternatesOf(join(commonDir, "objects")))];
 }
@@ -64,7 +67,7 @@ export async function createRef(git: GitCommand, ref: string, commit: string): P
   return present.stdout.trim() === commit;
 }
 
-/** Who commits what agents left. */
+/** The author of commits of what agents left. */
 export const FLINT_IDENTITY = {
   GIT_AUTHOR_NAME: "Flint",
   GIT_AUTHOR_EMAIL: "flint@localhost",

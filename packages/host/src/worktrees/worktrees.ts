@@ -147,7 +147,10 @@ export class Worktrees {
     await this.#fill(repository, home);
   }
 
-  /** What is in the folder is this commit from now on: an agent sees it as the last one, with nothing to commit. */
+  /**
+   * Makes this commit the HEAD of the folder's present content: an agent sees it as the last one, with
+   * nothing to commit.
+   */
   async moveHead(worktree: Worktree, commit: string): Promise<void> {
     const found = await this.#entryOf(worktree);
     if (found !== undefined) await moveTo(found.git, commit);
@@ -202,7 +205,7 @@ export class Worktrees {
     return readdir(this.#root).catch(() => []);
   }
 
-  /** Where the private index and objects of an attempt are, which its agents cannot write. */
+  /** Returns the folder of an attempt's private index and objects, which its agents cannot write. */
   async scratch(name: WorktreeName): Promise<string> {
     const scratch = join(this.#homeOf(name), "scratch");
     await mkdir(scratch, { recursive: true, mode: 0o700 });
@@ -210,7 +213,7 @@ export class Worktrees {
     throw new FlintError("internalError", `${scratch} is a link, so it is not used. Delete it.`);
   }
 
-  /** Where the result of a task without a repository is written. */
+  /** Returns the path of the result of a task without a repository. */
   patchFile(task: string): string {
     return join(this.#root, `${plainId(task)}.patch`);
   }
@@ -222,13 +225,16 @@ export class Worktrees {
     return text.split("\n").filter((path) => path !== "");
   }
 
-  /** What the user should know about how the folder of an attempt was made. */
+  /** Returns notices for the user about how the folder of an attempt was made. */
   async notices(name: WorktreeName): Promise<string[]> {
     if (!(await targetExists(join(this.#homeOf(name), UNTRUSTED)))) return [];
     return [`${INCLUDE_FILE} is not trusted, so no ignored files were copied. Review it with flint trust.`];
   }
 
-  /** What git in the sandbox gets in the worktrees of a repository, so that it is the same for all of its files. */
+  /**
+   * Returns the git variables for the sandbox in the worktrees of a repository, so that git behaves the same
+   * for all of its files.
+   */
   async variables({ top }: WorktreeRepository): Promise<Readonly<Record<string, string>>> {
     return { ...UNFETCHED, ...(await this.#trust.gitVariables(top)) };
   }
@@ -317,7 +323,7 @@ function plainId(task: string): string {
   throw new FlintError("invalidParams", `${JSON.stringify(task)} cannot be the id of a task.`);
 }
 
-/** Whether a worktree was completed and still has its files. */
+/** Reports whether a worktree was completed and still has its files. */
 async function isMade(home: string): Promise<boolean> {
   return (await targetExists(join(home, "complete"))) && (await isFolder(join(home, "tree")));
 }

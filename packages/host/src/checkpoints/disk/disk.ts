@@ -120,14 +120,14 @@ function list(path: string): readonly FolderEntry[] {
   }));
 }
 
-/** How long work runs before it yields. */
+/** Time for which work runs before it yields. */
 const SLICE_MS = 6;
 
 /** Divides long work into short slices, so that it does not block the event loop. */
 export class TimeSlice {
   #since = performance.now();
 
-  /** Whether it is time to yield. */
+  /** Reports whether it is time to yield. */
   get isOver(): boolean {
     return performance.now() - this.#since > SLICE_MS;
   }

@@ -13,18 +13,26 @@ export function namesWithin(path: string, root: string): readonly string[] {
   return path.slice(root === "/" ? 1 : root.length + 1).split("/");
 }
 
-/** Whether a path configures version control, agents, editors or shells; those are never saved and never written. */
+/**
+ * Reports whether a path configures version control, agents, editors or shells; those are never saved and
+ * never written.
+ */
 export function isProtected(path: string, root: string): boolean {
   return namesWithin(path, root).some((name, depth) => isProtectedName(name, depth === 0));
 }
 
-/** Whether a name is protected. Version control is protected at any depth, the rest at the top of a workspace. */
+/**
+ * Reports whether a name is protected. Version control is protected at any depth, the rest at the top of a
+ * workspace.
+ */
 export function isProtectedName(name: string, isAtTop: boolean): boolean {
   if (!name.startsWith(".")) return false;
   return isAtTop ? isProtectedAtTop(name) : name.toLowerCase() === ".git";
 }
 
-/** Whether a path that was read from a file stays below its root, without empty, `.` or `..` segments. */
+/**
+ * Reports whether a path that was read from a file stays below its root, without empty, `.` or `..` segments.
+ */
 export function isNormalized(path: string, root: string): boolean {
   return namesWithin(path, root).every((name) => name !== "" && name !== "." && name !== "..");
 }

@@ -1,7 +1,7 @@
 import { codeOf } from "@flint/core/ports";
 import { type Disk, readFile, TimeSlice } from "./disk.ts";
 
-/** What to sweep. */
+/** The state folder to sweep, and its limits. */
 export interface SweepOptions {
   readonly disk: Disk;
   /** Folders with the record folders of threads. */
@@ -10,7 +10,10 @@ export interface SweepOptions {
   readonly ephemeral: string;
   readonly workspaces: string;
   readonly blobs: string;
-  /** What was used within this time may belong to a record that is not written yet, by this or another server. */
+  /**
+   * Age below which unreferenced content may belong to a record that is not written yet, by this or another
+   * server.
+   */
   readonly graceMs: number;
   readonly signal: AbortSignal;
 }

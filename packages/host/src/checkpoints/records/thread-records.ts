@@ -148,7 +148,7 @@ export class ThreadRecords {
   }
 }
 
-/** What a record is about: the changes of a turn, a revert, or the undo of a revert. */
+/** The subject of a record: the changes of a turn, a revert, or the undo of a revert. */
 export type RecordKind = "turn" | "revert" | "undo";
 
 /** The file changes of one turn, revert or undo. Together, in order, they are the history of the files. */

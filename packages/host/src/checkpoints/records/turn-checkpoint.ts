@@ -8,7 +8,7 @@ import { changesBetween, type Manifest } from "../scan/manifest.ts";
 import type { Workspace } from "../scan/workspace.ts";
 import type { JournalLine, RecordKey, ThreadRecords } from "./thread-records.ts";
 
-/** What the checkpoint of a turn needs. */
+/** Dependencies of a turn's checkpoint. */
 export interface FileTurnCheckpointOptions {
   readonly turn: CheckpointedTurn;
   readonly context: CaptureContext;
@@ -206,7 +206,10 @@ function absentOr(after: Manifest, path: string, current: (path: string) => Stat
   return after.stateOf(path) === undefined ? undefined : current(path);
 }
 
-/** What is behind a link is not part of the workspace, so it counts as nothing. */
+/**
+ * Returns the current state of a path. Content behind a link is not part of the workspace, so it counts as
+ * nothing.
+ */
 function currentIn(context: CaptureContext, { roots }: Workspace, path: string): State {
   const root = rootOf(path, roots);
   const state = root === undefined ? undefined : currentState(context, path, root, false);

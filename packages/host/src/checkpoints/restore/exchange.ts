@@ -6,9 +6,9 @@ import { type Entry, hashOf, type State, sameState } from "../scan/entry.ts";
 /** The paths that an exchange uses, all in the same folder. */
 export interface ExchangePaths {
   readonly path: string;
-  /** Where the new file is written before it gets its name. */
+  /** The path at which the new file is written before it gets its name. */
   readonly temporary: string;
-  /** Where the old entry waits until the new one is in place. */
+  /** The path at which the old entry waits until the new one is in place. */
   readonly aside: string;
 }
 
@@ -22,7 +22,7 @@ export function asideName(recordId: string, name: string): string {
   return `.flint-${recordId}-${hashOf(Buffer.from(name)).slice(0, 16)}.old`;
 }
 
-/** What an exchange replaces, and by what. */
+/** An entry to be replaced, and its replacement. */
 export interface Exchange {
   readonly expected: State;
   readonly target: Exclude<State, { kind: "unsaved" }>;
@@ -175,7 +175,7 @@ function linkOrRename(disk: Disk, from: string, to: string): void {
   disk.rename(from, to);
 }
 
-/** What file systems without hard links answer. */
+/** Error codes of file systems without hard links. */
 const NO_HARD_LINKS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 async function makeFile(disk: Disk, path: string, bytes: Uint8Array, mode: number): Promise<void> {

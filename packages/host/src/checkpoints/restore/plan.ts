@@ -28,13 +28,13 @@ export interface Plan {
   readonly notSaved: readonly (readonly [path: string, why: NotSavedReason])[];
 }
 
-/** What planning needs to know about the disk. */
+/** The view of the disk that planning needs. */
 export interface DiskView {
   /** The current state of a path; "blocked" if a link or a file is in the way. */
   current(path: string, root: string): State | "blocked";
   /** The paths in a folder. */
   children(path: string, root: string): readonly string[];
-  /** Whether the content of an entry is still stored. */
+  /** Reports whether the content of an entry is still stored. */
   isStored(entry: Entry): boolean;
 }
 
@@ -42,7 +42,7 @@ interface History {
   readonly root: string;
   readonly before: State;
   readonly after: State;
-  /** Whether someone else changed it between two of the records. */
+  /** True if someone else changed it between two of the records. */
   readonly isBroken: boolean;
 }
 
@@ -67,7 +67,7 @@ export function planFiles(records: readonly FilesRecord[], view: DiskView): Plan
   return { ...withoutFullFolders(steps, conflicts, view), notSaved: [...notSaved] };
 }
 
-/** What is in the way of a path counts as nothing if the plan replaces it by a folder. */
+/** Counts an entry that blocks a path as nothing if the plan replaces it by a folder. */
 function withNewFolders(view: DiskView, newFolders: ReadonlySet<string>): DiskView {
   return {
     ...view,

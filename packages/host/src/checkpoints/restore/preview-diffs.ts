@@ -10,7 +10,7 @@ import type { Step } from "./plan.ts";
 const MAX_FILE = 256 * 1024;
 const MAX_TEXT = 1024 * 1024;
 
-/** How long to search for the shortest diff of a file. */
+/** Time limit of the search for the shortest diff of a file. */
 const SEARCH_MS = 50;
 
 /** Adds to planned files what would change in them, as far as that is text of a reasonable size. Changes nothing. */
@@ -34,7 +34,7 @@ export async function withDiffs(
   return shown;
 }
 
-/** What is in a file now, and what would be in it. Undefined if either is not text. */
+/** Returns the current and the restored text of a file. Undefined if either is not text. */
 function textsOf(
   { disk, blobs }: CaptureContext,
   { path, current, target }: Step,

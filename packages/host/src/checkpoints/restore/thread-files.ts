@@ -16,7 +16,7 @@ import type { Workspace } from "../scan/workspace.ts";
 import { type DiskView, type Plan, planFiles, type Step } from "./plan.ts";
 import { recoverPath, restoreFolderMode, restorePath } from "./restore-path.ts";
 
-/** What is needed to restore the files of a thread. */
+/** Dependencies for restoring the files of a thread. */
 export interface ThreadFilesOptions {
   readonly context: CaptureContext;
   readonly records: ThreadRecords;

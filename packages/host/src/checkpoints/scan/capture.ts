@@ -5,7 +5,7 @@ import { type Disk, OPEN_FLAGS, readFile } from "../disk/disk.ts";
 import { namesWithin } from "../disk/roots.ts";
 import { hashOf, modeOf, type State, unsaved } from "./entry.ts";
 
-/** What is needed to capture the state of a path. */
+/** Dependencies for capturing the state of a path. */
 export interface CaptureContext {
   readonly disk: Disk;
   readonly blobs: Blobs;
@@ -13,7 +13,10 @@ export interface CaptureContext {
   readonly limit: number;
 }
 
-/** What is at a path now. With `store` its content is stored, to be restored later. Does not follow a link. */
+/**
+ * Returns the current state of a path. With `store` its content is stored, to be restored later. Does not
+ * follow a link.
+ */
 export function capture(context: CaptureContext, path: string, store: boolean): State {
   const stats = context.disk.stat(path);
   return stats === undefined ? undefined : captureEntry(context, path, stats, store);
@@ -41,7 +44,9 @@ function readContent({ disk, limit }: CaptureContext, path: string, stats: Stats
   }
 }
 
-/** Where open files have paths, an opened folder cannot be swapped for another. */
+/**
+ * Paths of open files, by which an opened folder cannot be swapped for another, where the system has them.
+ */
 const FD_FOLDER = "/proc/self/fd";
 let hasFdFolder: boolean | undefined;
 
@@ -95,7 +100,10 @@ export class OpenFolder {
   }
 }
 
-/** What is at a path inside a root, without following any link on the way. "blocked": a link or a file is in the way. */
+/**
+ * Returns the state of a path inside a root, without following any link on the way. "blocked": a link or a
+ * file is in the way.
+ */
 export function currentState(
   context: CaptureContext,
   path: string,

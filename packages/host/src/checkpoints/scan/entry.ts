@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
 import { isRecord, type NotSavedReason } from "@flint/protocol";
 
-/** What is at a path, in enough detail to compare and restore it. */
+/** An entry at a path, in enough detail to compare and restore it. */
 export type Entry =
   | { readonly kind: "file"; readonly hash: string; readonly size: number; readonly mode: number }
   | { readonly kind: "link"; readonly target: string }
@@ -10,7 +10,7 @@ export type Entry =
   /** Something that is not stored. `stamp` changes with its content; it is empty for a folder. */
   | { readonly kind: "unsaved"; readonly why: NotSavedReason; readonly stamp: string };
 
-/** What is at a path; undefined if nothing is. */
+/** The entry at a path; undefined if there is none. */
 export type State = Entry | undefined;
 
 /** One path that a turn or a restore changed. */
@@ -20,7 +20,7 @@ export interface Change {
   readonly after: State;
 }
 
-/** Whether two states are equal in everything that a restore sets. */
+/** Reports whether two states are equal in everything that a restore sets. */
 export function sameState(left: State, right: State): boolean {
   if (left === right) return true;
   if (left === undefined || right === undefined) return false;
@@ -55,7 +55,7 @@ export function modeOf(stats: Stats): number {
 
 const HASH = /^[0-9a-f]{64}$/;
 
-/** Whether a value that was read from a file is an entry. */
+/** Reports whether a value that was read from a file is an entry. */
 export function isEntry(value: unknown): value is Entry {
   if (!isRecord(value)) return false;
   const { kind, hash, size, mode, target, why, stamp } = value;
@@ -75,7 +75,7 @@ export function isEntry(value: unknown): value is Entry {
   }
 }
 
-/** Whether a value that was read from a file is a state; null stands for nothing. */
+/** Reports whether a value that was read from a file is a state; null stands for nothing. */
 export function isStoredState(value: unknown): value is Entry | null {
   return value === null || isEntry(value);
 }

@@ -32,7 +32,7 @@ export class Manifest {
     this.rules = rules;
   }
 
-  /** What was at a path; "unknown" if the scan did not include it. */
+  /** Returns the state of a path; "unknown" if the scan did not include it. */
   stateOf(path: string): State | "unknown" {
     const found = this.entries.get(path);
     if (found !== undefined) return found.entry;
@@ -55,7 +55,7 @@ export class Manifest {
   }
 }
 
-/** Whether the metadata proves that a path has not changed since it was scanned. */
+/** Reports whether the metadata proves that a path has not changed since it was scanned. */
 export function isUnchanged(scanned: ScannedEntry, stats: Stats): boolean {
   return (
     scanned.settled &&
@@ -91,7 +91,7 @@ export function changesBetween(
   return changes;
 }
 
-/** Whether the scan skipped it, so that its content is unknown. */
+/** Reports whether the scan skipped it, so that its content is unknown. */
 function isUnscanned(entry: Entry): boolean {
   return entry.kind === "unsaved" && entry.stamp === "";
 }
@@ -169,7 +169,7 @@ export class ManifestFiles {
   }
 }
 
-/** What differs between a manifest and a later one, path by path. */
+/** Returns the differences between a manifest and a later one, path by path. */
 export function differences(base: Manifest, later: Manifest): [path: string, state: State][] {
   const found: [string, State][] = [];
   let added = 0;

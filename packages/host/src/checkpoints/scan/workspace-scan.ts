@@ -224,7 +224,7 @@ class WorkspaceScan {
   }
 }
 
-/** How much is saved. What exceeds a limit is reported as not saved. */
+/** Limits of a checkpoint. Files beyond a limit are reported as not saved. */
 export interface CheckpointLimits {
   /** Bytes of one file. */
   readonly file: number;

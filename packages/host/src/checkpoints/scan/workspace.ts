@@ -8,10 +8,10 @@ import { type CheckpointLimits, scanWorkspace } from "./workspace-scan.ts";
 /** With more differences than this, writing a new base is cheaper. */
 const MAX_DIFFERENCES = 2_000;
 
-/** What all workspaces share. */
+/** Options shared by all workspaces. */
 export interface WorkspaceOptions extends CaptureContext {
   readonly limits: CheckpointLimits;
-  /** Where manifests are stored, one folder for each set of roots. */
+  /** The folder of the manifests, one subfolder for each set of roots. */
   readonly folder: string;
   /** Flint's own folder, which is never scanned. */
   readonly stateFolder: string;

@@ -110,7 +110,7 @@ function contentsOf(folder: string, prefix: string): Record<string, string> {
   return contents;
 }
 
-/** Which calls fail. May be changed while the disk is in use. */
+/** The plan of failing calls. May be changed while the disk is in use. */
 export interface FaultPlan {
   /** The error code of a failing call, or "crash": from then on every call throws. */
   fails?: ((call: string, path: string, count: number) => string | undefined) | undefined;

@@ -16,7 +16,7 @@ export interface Internet {
   readonly dial: DialOptions;
   /** Everything that was looked up. */
   readonly resolved: readonly string[];
-  /** What came in on the port of ssh. */
+  /** Data that arrived on the port of ssh. */
   readonly greetings: readonly string[];
   stop(): void;
 }

@@ -52,7 +52,10 @@ for my $target ("10.0.0.1:80", "127.0.0.1:$tcp", "0x7f.1:$tcp", "2130706433:$tcp
 }
 `;
 
-/** What came of each attempt of a command, in a thread that may reach `*.allowed.example` and `inside.example`. */
+/**
+ * Returns the outcome of each attempt of a command, in a thread that may reach `*.allowed.example` and
+ * `inside.example`.
+ */
 export async function probeLeaks(listeners: Listeners): Promise<Record<string, string>> {
   let dials = 0;
   const fixture = await NetworkFixture.create({

@@ -8,7 +8,7 @@ import { writeNodePrograms } from "../node-programs.ts";
 import { socketFilter } from "../seccomp.ts";
 import { ThreadNetwork, type ThreadNetworkOptions } from "../thread-network.ts";
 
-/** What a command did. */
+/** The result of a command. */
 export interface Outcome {
   readonly exitCode: number;
   readonly stdout: string;

@@ -4,18 +4,18 @@ import { text } from "node:stream/consumers";
 import { CommandSandbox } from "../../sandbox/command-sandbox.ts";
 import type { MechanismName } from "../../sandbox/mechanisms/launch.ts";
 
-/** What a command of a thread saw in a sandbox with this mechanism. */
+/** Observations of a thread's command in a sandbox with this mechanism. */
 export interface ScopedProbe {
   readonly limitations: readonly string[];
   readonly user: string;
-  /** What came of vsock, packet and AF_ALG sockets, and of one for TCP: an errno, or "open". */
+  /** The outcome for vsock, packet and AF_ALG sockets, and for a TCP one: an errno, or "open". */
   readonly sockets: string;
   /** The same with the whole network, and for an agent. */
   readonly openSockets: string;
   readonly agentSockets: string;
-  /** What came of a connection to a port of the machine. */
+  /** The outcome of a connection to a port of the machine. */
   readonly direct: string;
-  /** What the proxy answered about a host that was declined, and which hosts were asked about. */
+  /** The proxy's answer about a host that was declined, and the hosts that were asked about. */
   readonly proxied: string;
   readonly asked: readonly string[];
 }

@@ -4,7 +4,7 @@ import type { BrokeredCommand, ProcessSpec, RunningProcess } from "@flint/core/p
 import { errorMessage } from "@flint/protocol";
 import { FRAME, REFUSED } from "./flint-run.ts";
 
-/** How long a command may take to stop. */
+/** Time within which a command must stop. */
 const STOP_MS = 500;
 
 /**

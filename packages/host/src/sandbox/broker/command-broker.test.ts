@@ -238,7 +238,7 @@ describe("a broker", () => {
 });
 
 describe("the hook of a broker", () => {
-  /** What Codex 0.166 gives to the hook, and what the command becomes. */
+  /** Runs the hook on a command as Codex 0.166 does, and returns the result. */
   async function hooked(
     run: (script: string) => Promise<{ stdout: string; stderr: string }>,
     command: string,

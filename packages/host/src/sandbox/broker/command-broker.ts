@@ -30,7 +30,7 @@ export interface CommandBrokerOptions {
 /** More callers at once than any agent has commands. */
 const MAX_CALLERS = 32;
 
-/** How much a caller may send, and how long it may take to name its grant. */
+/** Maximum size of a caller's request, and the time within which it must name its grant. */
 const MAX_REQUEST = 16 * 1024;
 const REQUEST_MS = 10_000;
 
@@ -47,7 +47,7 @@ export class UnixCommandBroker implements CommandBroker {
   readonly #server: Server;
   /** By the digest of their tokens, so that looking one up says nothing about the others. */
   readonly #grants = new Map<string, BrokeredCommand>();
-  /** Why a grant that is known cannot be used any more. */
+  /** The reason a known grant can no longer be used. */
   readonly #ended = new Map<string, string>();
   readonly #runs = new Set<BrokeredRun>();
   readonly #callers = new Set<Socket>();
@@ -71,7 +71,7 @@ export class UnixCommandBroker implements CommandBroker {
     return broker;
   }
 
-  /** What a sandbox has to mount for the grants of this broker to be of use in it. */
+  /** The mount that a sandbox needs for the grants of this broker to be of use in it. */
   get mount() {
     return { source: this.#options.folder, target: BROKER_FOLDER, writable: false } as const;
   }

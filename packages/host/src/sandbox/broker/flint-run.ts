@@ -8,7 +8,7 @@ export const SOCKET_NAME = "s";
 
 const PROGRAM_NAME = "flint-run.cjs";
 
-/** What a broker sends: a byte for the kind, four for the length, and the content. */
+/** Kinds of frames that a broker sends: a byte for the kind, four for the length, and the content. */
 export const FRAME = { stdout: 1, stderr: 2, exit: 3 } as const;
 
 /** The exit code of a command that the broker did not run. */

@@ -11,7 +11,7 @@ import { denialEvidence } from "./evidence.ts";
 /** A confined command that has ended, and what is known about its sandbox. */
 export interface EndedConfinedCommand extends Omit<EndedCommand, "scope"> {
   readonly policy: ConfinedPolicy;
-  /** Whether it had a network of its own, in which single hosts can be opened. */
+  /** True if it had a network of its own, in which single hosts can be opened. */
   readonly hasOwnNetwork?: boolean;
   /** The user's home folder, which is never made writable as a whole. */
   readonly home: string;
@@ -29,7 +29,10 @@ const MOST_DENIALS = 5;
 const NO_DIRECT_NETWORK =
   "The sandbox has no direct network: only what goes through the proxy in HTTPS_PROXY reaches allowed hosts. DNS, UDP and programs that ignore the proxy do not.";
 
-/** What the sandbox kept a command from. What its output says is checked against the machine before it counts. */
+/**
+ * Returns what the sandbox denied to a command. Claims in its output are checked against the machine before
+ * they count.
+ */
 export async function denialsOf(command: EndedConfinedCommand, canWrite = isWritable): Promise<Denial[]> {
   const { exitCode, output, policy, refused } = command;
   const seen = denialEvidence(output, exitCode);
@@ -96,7 +99,10 @@ async function writeDenial(
   return (await isGrantable(target, command)) ? [{ needs: { write: [target] }, evidence }] : [{ evidence }];
 }
 
-/** Whether a permission to write there would be neither too wide nor one to change what runs outside of the sandbox. */
+/**
+ * Reports whether a permission to write there would neither be too wide nor allow changes to what runs
+ * outside of the sandbox.
+ */
 async function isGrantable(
   target: string,
   { workspace, home, locked }: EndedConfinedCommand,
@@ -106,7 +112,7 @@ async function isGrantable(
   return !isTooWide && !isLocked && (await writeProblem(target, home)) === undefined;
 }
 
-/** Whether the user may write something outside of the sandbox. */
+/** Reports whether the user may write something outside of the sandbox. */
 function isWritable(path: string): Promise<boolean> {
   return access(path, constants.W_OK).then(
     () => true,
@@ -132,8 +138,8 @@ const LOCAL_ADDRESSES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a program of this machine, other than a Flint server, listens on a port of `localhost`. Looks at the kernel's
- * list and connects to nothing.
+ * Reports whether a program of this machine, other than a Flint server, listens on a port of `localhost`.
+ * Looks at the kernel's list and connects to nothing.
  */
 export async function isMachinePort(port: number): Promise<boolean> {
   const lists = await Promise.all(

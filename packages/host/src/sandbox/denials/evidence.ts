@@ -1,14 +1,17 @@
-/** What the output of a failed command shows about its sandbox. None of it is proof before it is checked against facts. */
+/**
+ * Evidence about its sandbox in the output of a failed command. None of it is proof before it is checked
+ * against facts.
+ */
 export interface DenialEvidence {
   /** Paths, as they were printed, that could not be written because their file system is read-only. */
   readonly readOnlyPaths: readonly string[];
   /** Those of them that git passed over: what it checked out or merged is not in these files. */
   readonly skippedByGit: readonly string[];
-  /** Whether it looked up a name or dialled an address itself, where there is nothing to reach. */
+  /** True if it looked up a name or dialled an address itself, where there is nothing to reach. */
   readonly triedDirectly: boolean;
   /** Ports of `localhost` at which nothing answered. */
   readonly localPorts: readonly number[];
-  /** Why only leaving the sandbox would help, as far as it looks like it. */
+  /** The reason that apparently only leaving the sandbox would help. */
   readonly hint?: string;
 }
 
@@ -21,11 +24,11 @@ const MOST_PORTS = 5;
 const READ_ONLY =
   /read-only file system|\bEROFS\b|\berrno 30\b|^fatal: cannot rmdir .*device or resource busy/i;
 
-/** What programs print whose lookup or connection failed; `Connection refused` and timeouts are ordinary failures. */
+/** Output of programs whose lookup or connection failed; `Connection refused` and timeouts are ordinary failures. */
 const DIRECT =
   /could not resolve (?:host|proxy)|temporary failure in name resolution|\b(?:EAI_AGAIN|ENETUNREACH)\b|network is unreachable|errno -3\b|name or service not known|no address associated with hostname/i;
 
-/** What programs print if nothing listens at an address. */
+/** Output of programs if nothing listens at an address. */
 const NOT_LISTENING =
   /connection refused|\bECONNREFUSED\b|(?:couldn't|could not|failed to) connect|\berrno 111\b/i;
 

@@ -25,13 +25,15 @@ export interface ExpectedFolder {
   readonly path: string;
   /** Its device and inode, as `stat -c %d:%i` prints them. */
   readonly node: string;
-  /** Whether it has a mount of its own; otherwise it is part of another root. */
+  /** True if it has a mount of its own; otherwise it is part of another root. */
   readonly isMounted: boolean;
 }
 
-/** What a confined command can see and change. All paths exist and contain no links. */
+/**
+ * The parts of the machine that a confined command can see and change. All paths exist and contain no links.
+ */
 export interface Confinement {
-  /** Whether everything is writable that is not listed otherwise. */
+  /** True if everything is writable that is not listed otherwise. */
   readonly rootWritable: boolean;
   /** Folders that are empty and private: for temporary files, and to hide the sockets in them. */
   readonly masks: readonly string[];
@@ -63,10 +65,10 @@ export function maskedFolders(): Promise<string[]> {
   return existing(MASKS);
 }
 
-/** What programs need of the masked folders: possible targets of /etc/resolv.conf. */
+/** Paths in masked folders that programs need: possible targets of /etc/resolv.conf. */
 const SHOWN_IN_MASKS = ["/run/systemd/resolve", "/run/NetworkManager/resolv.conf", "/run/resolvconf"];
 
-/** What must not be written inside of what may. */
+/** Paths that must not be written inside of writable ones. */
 export interface ProtectedPathSet {
   /** Read-only, unless it is a root itself. */
   readonly protected: readonly string[];
@@ -86,7 +88,7 @@ export type FindProtectedPaths = (
   own: readonly string[],
 ) => Promise<ProtectedPathSet>;
 
-/** What a command may do by its policy, and what a program needs beyond it. */
+/** The policy of a command, and what a program needs beyond it. */
 export interface ConfinementRequest {
   readonly policy: ConfinedPolicy;
   readonly workspace: string;
@@ -106,7 +108,7 @@ export interface ConfinementRequest {
   readonly programs?: readonly string[];
   /** Real paths of folders that this command alone may write. */
   readonly grantedRoots?: readonly string[];
-  /** Which folders these were when the user was asked, by path. */
+  /** Identities of these folders when the user was asked, by path. */
   readonly identities?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -20,8 +20,9 @@ exec { $ARGV[0] } @ARGV; die "flint: $ARGV[0]: $!\\n";
 `;
 
 /**
- * What goes before a command to load a seccomp filter without bubblewrap: setpriv where it can (util-linux 2.40), else
- * perl, which every Debian has. Undefined if neither does. `help` is what `setpriv --help` prints.
+ * Returns the arguments before a command that load a seccomp filter without bubblewrap: setpriv where it can
+ * (util-linux 2.40), else perl, which every Debian has. Undefined if neither can. `help` is the output of
+ * `setpriv --help`.
  */
 export async function findFilterLoader(
   setpriv: string,

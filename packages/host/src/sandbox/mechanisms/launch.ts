@@ -9,11 +9,12 @@ import type { Confinement, ExpectedFolder } from "./confinement.ts";
  */
 export interface Mechanism {
   readonly name: MechanismName;
-  /** Whether it applies `filterDescriptor` of a confinement. */
+  /** True if it applies `filterDescriptor` of a confinement. */
   readonly loadsFilter: boolean;
   /**
-   * What goes before a program that holds the network of a scope: it runs in a user and a network namespace of its own, in
-   * which the user's id stays what it is and the loopback interface is up, and dies with this process.
+   * The arguments before a program that holds the network of a scope: it runs in a user and a network
+   * namespace of its own, in which the user's id is unchanged and the loopback interface is up, and dies with
+   * this process.
    */
   readonly networkHolder: readonly string[];
   /**
@@ -23,7 +24,10 @@ export interface Mechanism {
   launchArguments(command: readonly string[], confinement: Confinement): readonly string[];
 }
 
-/** Where a wrapper finds the seccomp filter: the first descriptor after those that every confined command is started with. */
+/**
+ * The descriptor at which a wrapper finds the seccomp filter: the first after those that every confined
+ * command is started with.
+ */
 export const FILTER_DESCRIPTOR = 5;
 
 /** All mechanisms, in order of preference. */
@@ -37,7 +41,7 @@ export function temporaryBytes(): number {
   return Math.min(4 * GIGABYTE, Math.floor(totalmem() / 4));
 }
 
-/** Where the system's own tools are, independent of the user's PATH. */
+/** The folders of the system's own tools, independent of the user's PATH. */
 export const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** The variable that passes the umask of commands to the starting shell; commands do not see it. */
@@ -78,8 +82,8 @@ function expectation({ path, node, isMounted }: ExpectedFolder): string {
 }
 
 /**
- * How often a sandbox is set up for one command at most. A path that vanishes between listing and mounting makes the
- * setup fail before the command has run, so it is tried again.
+ * Maximum number of times that a sandbox is set up for one command. A path that vanishes between listing and
+ * mounting makes the setup fail before the command has run, so it is tried again.
  */
 export const MAX_ATTEMPTS = 5;
 
@@ -108,11 +112,14 @@ export function mountinfoPath(path: string): string {
 export interface Tools {
   readonly setpriv: string;
   readonly unshare: string;
-  /** What goes before a command to load the seccomp filter of `FILTER_DESCRIPTOR`; absent if nothing here can. */
+  /**
+   * The arguments before a command that load the seccomp filter of `FILTER_DESCRIPTOR`; absent if nothing
+   * here can load it.
+   */
   readonly filterLoader?: readonly string[] | undefined;
 }
 
-/** How the processes of an unconfined command are kept together, so that all of them can be ended. */
+/** The means that keep the processes of an unconfined command together, so that all of them can be ended. */
 export interface Containment {
   /** `namespace`: the kernel ends everything with the first process. `group`: processes are found by their mark. */
   readonly kind: "namespace" | "group";

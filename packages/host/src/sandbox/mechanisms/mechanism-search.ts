@@ -22,7 +22,7 @@ import { Namespaces } from "./namespaces.ts";
 
 const TRIAL_TIMEOUT_MS = 10_000;
 
-/** How many sets of folders are remembered. */
+/** Maximum number of sets of folders that are remembered. */
 const MOST_FOLDERS = 200;
 
 /** The first mechanism that works on this machine, and why others before it do not. */

@@ -22,7 +22,10 @@ const UNSHARE = ["--user", "--map-root-user", "--mount", "--pid", "--ipc", "--ut
 /** The script's own folder in the new /dev, for binds that are staged while their folder is covered. */
 const STAGE = ".flint";
 
-/** Where the sources of private mounts are until they are mounted, even if their own folder is covered. */
+/**
+ * The folder that holds the sources of private mounts until they are mounted, even if their own folder is
+ * covered.
+ */
 const SOURCES = `/dev/${STAGE}/sources`;
 
 /**
@@ -148,7 +151,9 @@ function table(lines: readonly string[]): string {
   return `printf '%s\\n' ${lines.map(singleQuote).join(" ")} > ${file}\nmount -n -a -T ${file}`;
 }
 
-/** What is shown again is staged while the folder is covered. */
+/**
+ * Returns the steps for a private mount. Binds that are shown again are staged while the folder is covered.
+ */
 function privateSteps(
   { path, source, links, binds }: PrivateMount,
   stagedAt: (source: string) => string,
@@ -178,7 +183,7 @@ function placeMount(stage: string, target: string, { masks, binds }: Confinement
   return `${isOwn ? "restore" : "mount -n --move"} ${stage} ${singleQuote(target)}`;
 }
 
-/** Where a path is while the folder of private sources is staged. */
+/** Returns the function that maps a path to its place while the folder of private sources is staged. */
 function stagedSource(folder: string | undefined): (source: string) => string {
   return (source) =>
     folder !== undefined && isPathIn(source, folder) ? SOURCES + source.slice(folder.length) : source;

@@ -8,13 +8,13 @@ import { realPathIfAny } from "../../files/path-kinds.ts";
 export interface StagedFolder extends PrivateFolder {
   /** The folder that covers it, in which its copies are. An empty one in memory if not given. */
   readonly source?: string | undefined;
-  /** What is shown for a read-only name that is missing; required for folders that have any. */
+  /** Source of the placeholder for a missing read-only name; required for folders that have any. */
   readonly placeholder?: ((name: string) => string) | undefined;
 }
 
 /** A path in a private folder that is shown again, or shown as something else. */
 export interface PrivateBind extends Bind {
-  /** What is mounted, if it is not what is at the path. */
+  /** The path that is mounted, if it differs from the target path. */
   readonly source?: string | undefined;
 }
 

@@ -21,11 +21,11 @@ export interface GuardedLocations {
   readonly sockets?: readonly string[];
 }
 
-/** What protects the guarded locations. */
+/** The protection of the guarded locations. */
 export interface GuardedSet {
-  /** What must always be read-only. */
+  /** Paths that must always be read-only. */
   readonly paths: readonly string[];
-  /** What may be written but not moved, because it contains a guarded location. */
+  /** Paths that may be written but not moved, because they contain a guarded location. */
   readonly pins: readonly string[];
   /** The real paths of existing sockets of Flint servers. */
   readonly sockets: readonly string[];
@@ -43,8 +43,9 @@ export class GuardedPaths {
   }
 
   /**
-   * What has to be protected in the roots of a command and in a program's own paths, which are real paths. Creates guarded
-   * folders that are missing there. Rejects with `sandboxUnavailable` if something cannot be protected.
+   * Returns the paths to protect in the roots of a command and in a program's own paths, which are real
+   * paths. Creates guarded folders that are missing there. Rejects with `sandboxUnavailable` if something
+   * cannot be protected.
    */
   async within(roots: readonly string[], own: readonly string[] = []): Promise<GuardedSet> {
     const { folders = [], files = [], lockedFiles = [], sockets = [] } = this.#locations;
@@ -57,7 +58,7 @@ export class GuardedPaths {
     return search.found();
   }
 
-  /** Whether a real path is one of the guarded locations, or inside of one. */
+  /** Reports whether a real path is one of the guarded locations, or inside of one. */
   async contains(path: string): Promise<boolean> {
     const { folders = [], files = [], hidden = [], sockets = [] } = this.#locations;
     const all = [...folders, ...files.map((file) => dirname(file)), ...hidden, ...sockets];
@@ -161,10 +162,10 @@ interface ResolvedPath {
   readonly steps: readonly string[];
 }
 
-/** Whether commands may write directly in a folder. */
+/** Reports whether commands may write directly in a folder. */
 type IsWritable = (folder: string) => boolean;
 
-/** What happens to a missing name in a writable folder: a folder is created, or the command is rejected. */
+/** The treatment of a missing name in a writable folder: a folder is created, or the command is rejected. */
 type IfMissing = "create" | "reject";
 
 /**

@@ -34,7 +34,7 @@ export const ALL_PROTECTED_NAMES: readonly string[] = [...PROTECTED_NAMES, ...EX
 
 const LOWER_CASE: ReadonlySet<string> = new Set(ALL_PROTECTED_NAMES);
 
-/** Whether a name is protected, in any letter case, because some file systems ignore it. */
+/** Reports whether a name is protected, in any letter case, because some file systems ignore it. */
 export function isProtectedName(name: string): boolean {
   return LOWER_CASE.has(name.toLowerCase());
 }
@@ -42,7 +42,10 @@ export function isProtectedName(name: string): boolean {
 /** The mode of placeholder folders; nothing else creates private folders with a sticky bit. */
 export const PLACEHOLDER_MODE = 0o1700;
 
-/** Whether a sandbox created it as the placeholder of a protected name. Its setgid bit may be inherited. */
+/**
+ * Reports whether a sandbox created it as the placeholder of a protected name. Its setgid bit may be
+ * inherited.
+ */
 export function isPlaceholder(found: Stats): boolean {
   return found.isDirectory() && (found.mode & 0o5777) === PLACEHOLDER_MODE;
 }

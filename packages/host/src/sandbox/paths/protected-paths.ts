@@ -7,7 +7,7 @@ import { gitSteering } from "../../steering/index.ts";
 import { type PlaceholderLease, Placeholders } from "./placeholders.ts";
 import { ReservedNames } from "./reserved-names.ts";
 
-/** What is protected while a command runs, until it is released. */
+/** The paths that are protected while a command runs, until they are released. */
 export interface ProtectedLease extends PlaceholderLease {
   /** The folders around protected paths that must not be moved away with them. */
   readonly pins: readonly string[];
@@ -44,8 +44,8 @@ export class ProtectedPaths {
 }
 
 /**
- * What git runs outside because its settings name it, of what is in a root: files, and the folder of hooks. Only of the
- * repository around the root, and what exists.
+ * Returns the files that git runs outside because its settings name them, and the folder of hooks, as far as
+ * they are in a root. Only of the repository around the root, and only existing ones.
  */
 async function steeringPaths(root: string): Promise<{ path: string; root: string }[]> {
   const steering = await gitSteering(root);
@@ -70,7 +70,10 @@ function foldersBetween(path: string, root: string): string[] {
   return folder === root || !isPathIn(folder, root) ? [] : [...foldersBetween(folder, root), folder];
 }
 
-/** How deep and in how many folders of a workspace repositories are searched, and how long the result is cached. */
+/**
+ * Depth and number of workspace folders that are searched for repositories, and the time for which the result
+ * is cached.
+ */
 const DEPTH = 3;
 const MAX_FOLDERS = 300;
 const CACHE_MS = 10_000;

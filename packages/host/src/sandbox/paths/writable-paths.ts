@@ -8,7 +8,7 @@ import { isProtectedName } from "./protected-names.ts";
 export interface WritePathRequest {
   readonly path: string;
   readonly workspace: string;
-  /** What a leading `~` stands for. */
+  /** The folder that a leading `~` stands for. */
   readonly home: string | undefined;
 }
 
@@ -18,20 +18,23 @@ const SYSTEM_FOLDERS = [
   ...["/etc", "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"],
 ];
 
-/** What the user installs there is the user's own. */
+/** The system folder in which the user's own installations belong to the user. */
 const OWN_IN_SYSTEM = "/usr/local";
 
-/** Where programs keep settings, or a parent of that; what else is below `.local/share` and `.local/state` is data. */
+/**
+ * Folders in which programs keep settings, or a parent of one; everything else below `.local/share` and
+ * `.local/state` is data.
+ */
 const SETTINGS_FOLDERS = [/\/\.config(?:\/|$)/, /\/\.local(?:\/(?:bin(?:\/.*)?|share|state))?$/];
 
 /**
- * What is hidden in a home folder are settings and programs of the user's tools, except for caches and data, which are
- * opened one by one.
+ * Hidden folders of a home folder that are not settings and programs of the user's tools but caches and data,
+ * which are opened one by one.
  */
 const DATA_IN_HOME =
   /^(?:\.cache\/[^/]|\.local\/(?:share|state)\/[^/]|\.(?:npm|pnpm-store|m2\/repository|gradle\/caches|nuget\/packages)(?:\/|$))/;
 
-/** Where agents keep settings, plugins and programs among the data of other programs. */
+/** Folders in which agents keep settings, plugins and programs among the data of other programs. */
 const AGENT_FOLDER = /\/(?:share|state|\.cache)\/(?:opencode|goose|gemini|claude|codex|flint)(?:\/|$)/i;
 
 /**
@@ -78,7 +81,10 @@ async function missingFolder(path: string): Promise<WritablePath> {
   return isClosed ? { problem } : { path: join(parent.path, basename(path)) };
 }
 
-/** Why no approval lets a command write a real path, not counting Flint's own files; undefined if one can. */
+/**
+ * Returns the reason no approval lets a command write a real path, not counting Flint's own files; undefined
+ * if one can.
+ */
 export async function writeProblem(path: string, home: string | undefined): Promise<string | undefined> {
   const isSystem = SYSTEM_FOLDERS.some((folder) => isPathIn(path, folder)) && !isPathIn(path, OWN_IN_SYSTEM);
   if (path === sep || isSystem) return "it belongs to the system";

@@ -4,7 +4,7 @@ import type { LaunchResult, LaunchSpec } from "@flint/core/ports";
 import { errorMessage } from "@flint/protocol";
 import { KERNEL_MS, ProcessTree, type RunSpec } from "./process-tree.ts";
 
-/** How long a command may take to end after SIGTERM. */
+/** Time within which a command must end after SIGTERM. */
 export const GRACE_MS = 200;
 
 type RunOptions = Pick<LaunchSpec, "onOutput" | "timeoutMs" | "signal">;

@@ -4,9 +4,9 @@ import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 const MAX_PROCESSES = 1_000;
 
 /**
- * Whether a program that runs below wrappers can still write to its stdout. Wrappers keep the stream open for as long as
- * they run, so its end does not show. `isWrapper` recognises the command line of a wrapper. True wherever that cannot be
- * found out: without /proc, or for processes of another user.
+ * Reports whether a program that runs below wrappers can still write to its stdout. Wrappers keep the stream
+ * open for as long as they run, so its end does not show. `isWrapper` recognises the command line of a
+ * wrapper. True if it cannot be determined: without /proc, or for processes of another user.
  */
 export function isOutputOpen(pid: number, isWrapper: (commandLine: string) => boolean): boolean {
   try {

@@ -6,7 +6,7 @@ import { FIRST_PROCESS } from "../mechanisms/launch.ts";
 import { isOutputOpen } from "./open-output.ts";
 import { KERNEL_MS, ProcessTree, pipesOf, type RunSpec } from "./process-tree.ts";
 
-/** How long a program may take to shut down after SIGTERM. */
+/** Time within which a program must shut down after SIGTERM. */
 export const STOP_GRACE_MS = 2000;
 
 /**

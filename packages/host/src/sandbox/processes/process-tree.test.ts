@@ -4,7 +4,7 @@ import { needs, temporaryFolder } from "@flint/testkit";
 import { expect } from "vitest";
 import { ProcessTree } from "./process-tree.ts";
 
-/** How many of this process's descriptors are open for a file. */
+/** Returns the number of this process's descriptors that are open for a file. */
 function openFor(file: string): number {
   return readdirSync("/proc/self/fd").filter((descriptor) => {
     // Expected: the descriptor with which the folder itself was listed.

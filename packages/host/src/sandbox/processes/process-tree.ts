@@ -18,7 +18,7 @@ const SWEEP_ROUNDS = 500;
 /** The limit of a wrapper's output from before the command starts. */
 const MAX_WRAPPER_CHARACTERS = 65_536;
 
-/** What to start, and how. */
+/** The specification of a program to start. */
 export interface RunSpec {
   readonly argv: readonly string[];
   readonly cwd: string;
@@ -40,7 +40,10 @@ export class ProcessTree {
   readonly child: ChildProcess;
   /** Resolves when none of its processes is left; unread output may remain. Never rejects. */
   readonly ended: Promise<TreeEnd>;
-  /** Whether the sandbox was set up and the command itself started. Resolves by the end of the program. */
+  /**
+   * Resolves to true if the sandbox was set up and the command itself started, at the latest when the program
+   * ends.
+   */
   readonly started: Promise<boolean>;
   /** The stderr of the command; of the wrapper if the command did not start, unless it was stopped. */
   readonly stderr: Readable | null;
@@ -49,7 +52,7 @@ export class ProcessTree {
   readonly #timers: (() => void)[] = [];
   #stopped = false;
   #killed = false;
-  /** Whether processes may be left after the started one has ended. */
+  /** True if processes may be left after the started one has ended. */
   #mustSweep: boolean;
 
   /** Throws for arguments that cannot be passed to a program, such as too long ones or ones with a NUL. */
@@ -78,12 +81,12 @@ export class ProcessTree {
     return this.child.exitCode !== null || this.child.signalCode !== null;
   }
 
-  /** Whether it was killed. */
+  /** Reports whether it was killed. */
   get wasKilled(): boolean {
     return this.#killed;
   }
 
-  /** Whether a process may be left that the sweep did not find, because it dropped its mark. */
+  /** Reports whether a process may be left that the sweep did not find, because it dropped its mark. */
   get wasSearchedFor(): boolean {
     return this.#mustSweep;
   }
@@ -186,7 +189,7 @@ export function pipesOf(child: ChildProcess): Partial<ChildProcess["stdio"]> | r
   return stdio ?? [];
 }
 
-/** Whether the stream had any data before it ended. */
+/** Reports whether the stream had any data before it ended. */
 function hasOutput(stream: Stream | null | undefined): Promise<boolean> {
   return new Promise((resolve) => {
     if (!(stream instanceof Readable)) return resolve(false);

@@ -3,7 +3,7 @@ import { access, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { targetExists } from "../../files/path-kinds.ts";
 
-/** Why a program cannot be started, with the message and exit code of a shell. */
+/** A problem with starting a program, with the message and exit code of a shell. */
 export interface StartProblem {
   readonly message: string;
   readonly exitCode: number;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import { FlintError } from "@flint/protocol";
 
-/** How much one command may print. */
+/** Maximum output of one command. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /** The timeout of one command. */

@@ -20,7 +20,7 @@ function outerFolders(searchPath: string, roots: readonly string[]): string[] {
   return searchPath.split(delimiter).filter(isOuter);
 }
 
-/** What was found of a program that is to be started outside of the sandbox. */
+/** The result of searching for a program that is to be started outside of the sandbox. */
 export interface OuterProgram {
   /** Its absolute path; absent if it is not installed outside of the project. */
   readonly path?: string;

@@ -22,7 +22,7 @@ export function userGit(folder: string): UserGit {
     (await promisify(execFile)("git", [...identity, ...always, ...args], { cwd: folder })).stdout;
 }
 
-/** How a repository with agents in it is set up. */
+/** Options of a repository with agents in it. */
 export interface RepositoryOptions {
   readonly mechanism?: MechanismName;
   readonly environment?: NodeJS.ProcessEnv;
@@ -80,5 +80,5 @@ export function agentIn(sandbox: CommandSandbox, workspace: string, id = "t1") {
   return { sandbox, scope, attempt, agent, offered, take };
 }
 
-/** What a take-over without any remarks returns. */
+/** The result of a take-over without any remarks. */
 export const CLEAN_TAKE_OVER = { notes: [] };

@@ -38,7 +38,7 @@ export class IndexFile {
     this.#path = join(root, NAME);
   }
 
-  /** How many lines of the current file were read. */
+  /** Number of lines of the current file that were read. */
   get lines(): number {
     return this.#lines;
   }

@@ -46,7 +46,7 @@ export class LogFold {
     return this.#times;
   }
 
-  /** How many events could not be folded; the state is as if they were not there. */
+  /** Number of events that could not be folded; the state is as if they were absent. */
   get rejected(): number {
     return this.#rejected;
   }
@@ -99,7 +99,7 @@ const CONTENT: ReadonlySet<string> = new Set([
   ...DELTA_FIELDS.keys(),
 ]);
 
-/** Whether events of this type are the content of a turn. */
+/** Reports whether events of this type are the content of a turn. */
 export function isContentType(type: string): boolean {
   return CONTENT.has(type);
 }

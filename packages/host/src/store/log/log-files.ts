@@ -38,7 +38,7 @@ export class LogFile {
   readonly #pool: LogFiles;
   #descriptor: number | undefined;
   #inode: number | undefined;
-  /** What the file was when its descriptor was closed. */
+  /** Metadata of the file when its descriptor was closed. */
   #closedAs: Stats | undefined;
   #holds = 0;
 
@@ -57,7 +57,7 @@ export class LogFile {
     return this.#descriptor;
   }
 
-  /** Whether the file at the path is this one. */
+  /** Reports whether the file at the path is this one. */
   get isInPlace(): boolean {
     const found = this.#files.lstatSync(this.path);
     if (this.#closedAs !== undefined) return found !== undefined && isSame(found, this.#closedAs);

@@ -18,7 +18,7 @@ export class LogReader {
   #firstSeq: number | undefined;
   #terminated = true;
   #trailing = 0;
-  /** Whether it is inside a line that is too long to be a record. */
+  /** True if it is inside a line that is too long to be a record. */
   #overlong = false;
 
   constructor(files: FileSystem, file: number, sequence: Sequence, from: number) {
@@ -34,7 +34,7 @@ export class LogReader {
     return this.#size;
   }
 
-  /** Whether the last line has its line end. */
+  /** Reports whether the last line has its line end. */
   get terminated(): boolean {
     return this.#terminated;
   }
@@ -48,7 +48,7 @@ export class LogReader {
     return this.#header;
   }
 
-  /** Whether the log does not start with its header. Only for a reader that reads from the start. */
+  /** Reports whether the log does not start with its header. Only for a reader that reads from the start. */
   get lacksHeader(): boolean {
     return this.#firstLine !== "header";
   }

@@ -4,20 +4,20 @@ import type { FileSystem } from "../file-system.ts";
 import type { LogFile } from "./log-files.ts";
 import { decodeLine, encodeRecord, LINE_END, MAX_RECORD } from "./record.ts";
 
-/** Where a log ends. */
+/** The end of a log. */
 export interface LogEnd {
   /** The highest number in use. */
   readonly seq: number;
   readonly size: number;
-  /** Whether its last byte is a line end. */
+  /** True if its last byte is a line end. */
   readonly terminated: boolean;
 }
 
 /** A failed write, which may have left something at the end of the log. */
 interface FailedWrite {
-  /** What was to be written; the beginning of it may be in the log. */
+  /** The bytes that were to be written; the beginning of them may be in the log. */
   readonly bytes: Buffer;
-  /** Whether a complete record of it may be in the log. */
+  /** True if a complete record of it may be in the log. */
   readonly mayHoldRecord: boolean;
 }
 

@@ -98,7 +98,7 @@ function storedEvent(seq: number, at: number, type: EventType, data: object): St
   return event as StoredEvent;
 }
 
-/** What the first bytes of a record contain. */
+/** The fields in the first bytes of a record. */
 export interface RecordPrefix {
   readonly seq: number;
   readonly type: string;
@@ -139,12 +139,12 @@ function listOf(check: Check): Check {
 
 const item = fields({ type: isString, id: isString });
 
-/** Whether a stored value can be shown as a turn. */
+/** True if a stored value can be shown as a turn. */
 export const isTurn: Check = fields({ id: isString, status: isString, items: listOf(item) });
 
 const usage = fields({ inputTokens: isNumber, outputTokens: isNumber });
 
-/** Whether a stored value is the settings of a thread. Exact: a damaged policy must not be read as a weaker one. */
+/** True if a stored value is the settings of a thread. Exact: a damaged policy must not be read as a weaker one. */
 export const isThreadSettings: Check = (value) => ThreadSettings.safeParse(value).success;
 
 const hasThreadFields = fields({
@@ -160,7 +160,7 @@ const hasThreadFields = fields({
   status: fields({ type: isString }),
 });
 
-/** Whether a stored value can be listed as a thread. */
+/** Reports whether a stored value can be listed as a thread. */
 export function isThread(value: unknown): value is Thread {
   return hasThreadFields(value);
 }
@@ -172,8 +172,8 @@ const itemEvent = fields({ turnId: isString, item });
 const delta = fields({ turnId: isString, itemId: isString, delta: isString, offset: isNumber });
 
 /**
- * What the fold needs of each event, and no more: a stored record must stay readable even if a driver did not follow the
- * schema in every detail.
+ * The fields of each event that the fold needs, and no more: a stored record must stay readable even if a
+ * driver did not follow the schema in every detail.
  */
 const SHAPES: Readonly<Partial<Record<EventType, Check>>> = {
   "thread/started": fields({ thread: hasThreadFields, settings: isThreadSettings }),
@@ -206,7 +206,7 @@ const SHAPES: Readonly<Partial<Record<EventType, Check>>> = {
   "tool/resolved": fields({ callId: isString }),
 };
 
-/** Whether the data of a record can be folded. */
+/** Reports whether the data of a record can be folded. */
 export function isFoldable(type: EventType, data: Fields): boolean {
   return SHAPES[type]?.(data) ?? true;
 }

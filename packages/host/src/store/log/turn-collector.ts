@@ -27,14 +27,14 @@ interface Group {
   readonly events: StoredEvent[];
   /** The completed items, whose earlier events need not be parsed. */
   readonly ends: Map<string, ItemEnd>;
-  /** Whether the end of the turn contains all its items, so that nothing else of it need be parsed. */
+  /** True if the end of the turn contains all its items, so that the rest of it need not be parsed. */
   whole: boolean;
   position: number;
 }
 
 type ItemEnd = Extract<StoredEvent, { type: "item/completed" }>;
 
-/** Where the next older page of turns ends, and which older turns were reverted by later records. */
+/** The end of the next older page of turns, and the older turns that later records reverted. */
 export interface TurnCursor {
   readonly end: number;
   readonly gone: readonly string[];

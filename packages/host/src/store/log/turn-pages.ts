@@ -115,7 +115,7 @@ async function resolveCursor(log: OpenLog, cursor: string): Promise<TurnCursor> 
   return decoded;
 }
 
-/** Whether a line starts at this offset. */
+/** Reports whether a line starts at this offset. */
 export async function isLineStart(log: OpenLog, offset: number): Promise<boolean> {
   if (offset === 0) return true;
   const before = Buffer.alloc(1);

@@ -1,6 +1,6 @@
 import { type FileSystem, NODE_FILES } from "../file-system.ts";
 
-/** Which calls fail. May be changed while the file system is in use. */
+/** The plan of failing calls. May be changed while the file system is in use. */
 export interface FaultPlan {
   /** The error code of a failing call; `count` is the number of calls so far, including this one. */
   fails?: (call: string, count: number) => string | undefined;

@@ -14,7 +14,10 @@ export interface Checkpoint {
   readonly epoch: string;
   /** The number of the last record before `offset`. */
   readonly seq: number;
-  /** How many bytes of the log the state covers. It may cover more; records that it contains are skipped. */
+  /**
+   * Number of bytes of the log that the state covers. It may cover more; records that it contains are
+   * skipped.
+   */
   readonly offset: number;
   readonly state: ThreadState;
   readonly damage: Damage;
@@ -57,7 +60,10 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Whether each field has the same kind of value as in an empty thread, and the important ones match their schema. */
+/**
+ * Reports whether each field has the same kind of value as in an empty thread, and the important ones match
+ * their schema.
+ */
 function isThreadState(value: unknown, threadId: string): value is ThreadState {
   if (!isRecord(value) || !isThread(value.thread) || !isThreadSettings(value.settings)) return false;
   if (!Array.isArray(value.turns) || !value.turns.every(isTurn)) return false;

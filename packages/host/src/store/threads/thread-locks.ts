@@ -24,7 +24,7 @@ export interface ThreadLock {
 /** The acquired lock, or the process id of its owner; undefined if that is not known. */
 export type ThreadLockAttempt = { readonly lock: ThreadLock } | { readonly owner: number | undefined };
 
-/** Who owns a lock: the token of its presence socket, its process, and which lock file it wrote that to. */
+/** The owner of a lock: the token of its presence socket, its process, and the lock file it wrote that to. */
 interface Owner {
   readonly token: string;
   readonly pid: number;
@@ -111,7 +111,7 @@ export class ThreadLocks {
     return join(this.#root, `${token.slice(0, 12)}.socket`);
   }
 
-  /** Whether the owner runs, also if it is suspended. The socket file of one that does not is deleted. */
+  /** Reports whether the owner is alive, even if suspended. The socket file of a dead one is deleted. */
   async #isPresent(owner: Owner): Promise<boolean> {
     if (owner.token === this.#token) return true;
     const address = this.#address(owner.token);

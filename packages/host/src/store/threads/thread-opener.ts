@@ -24,11 +24,11 @@ const CONCURRENT_CHECKPOINTS = 8;
 
 const NEW_LOG: LogEnd = { seq: 0, size: 0, terminated: true };
 
-/** What opening threads needs of the store. */
+/** Dependencies of opening threads on the store. */
 export interface ThreadOpenerOptions {
   readonly files: FileSystem;
   readonly locks: ThreadLocks;
-  /** Whether logs are synced to the disk. */
+  /** True if logs are synced to the disk. */
   readonly isDurable: boolean;
   /** The parents of the thread folders, which are synced with a new thread. */
   readonly foldersAbove: readonly string[];
@@ -53,7 +53,7 @@ export class ThreadOpener {
     this.#syncs = new SyncGroup((path) => syncFolder(store.files, path));
   }
 
-  /** Whether a thread is new and must not be listed yet. */
+  /** Reports whether a thread is new and must not be listed yet. */
   isUnlisted(threadId: string): boolean {
     return this.#unlisted.has(threadId);
   }
