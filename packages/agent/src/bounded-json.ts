@@ -13,7 +13,7 @@ export interface JsonBounds {
   readonly characters: number;
 }
 
-/** Whether a JSON value is within the bounds. */
+/** Reports whether a JSON value is within the bounds. */
 export function fits(value: unknown, { depth, characters }: JsonBounds): boolean {
   return isWithin(value, depth) && (JSON.stringify(value) ?? "").length <= characters;
 }

@@ -29,7 +29,7 @@ export interface ModelAccess {
   readonly others: readonly NamedEndpoint[];
 }
 
-/** What the agent may do on the web. Everything is off by default. */
+/** The agent's access to the web. Everything is off by default. */
 export interface WebAccess {
   readonly fetch: boolean;
   /** The URL of a search with the JSON format of SearXNG; `{query}` is replaced by the query. */
@@ -42,7 +42,7 @@ export interface NativeOptions {
   readonly web: WebAccess;
   /** The version of Flint that is sent to MCP servers. */
   readonly version?: string | undefined;
-  /** What the user configured about models, by id. */
+  /** Settings of models that the user configured, by id. */
   readonly models?: ReadonlyMap<string, ModelSettings>;
   /** After how many model steps a turn stops, to be continued; 200 if absent. */
   readonly stepLimit?: number | undefined;

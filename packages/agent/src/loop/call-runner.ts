@@ -15,10 +15,10 @@ const CHARACTERS_PER_TOKEN = 4 / 2;
 /** The number of tools that are named when a model calls one that does not exist. */
 const MAX_NAMES = 40;
 
-/** How often the same call may fail in one turn. */
+/** Maximum number of times that the same call may fail in one turn. */
 const MAX_SAME_FAILURES = 5;
 
-/** What calls run with. */
+/** The context in which calls run. */
 export interface CallContext {
   readonly turn: TurnContext;
   readonly signal: AbortSignal;

@@ -222,7 +222,7 @@ function shortened(message: Message, limit: number): Message {
 /** The end of a command's output has its errors, so it gets as much room as the beginning. */
 const RESULT_SHARES = { head: 0.475, tail: 0.475 };
 
-/** What a tool returned, in at most about this many characters. */
+/** Returns the result of a tool, shortened to about this many characters. */
 export function shortenedResult(text: string, limit: number): string {
   return cutMiddle(text, limit, "characters", RESULT_SHARES).text;
 }

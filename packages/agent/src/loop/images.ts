@@ -12,7 +12,7 @@ import {
 import { errorMessage, inputText, type UserInput } from "@flint/protocol";
 import type { Message } from "../models/model.ts";
 
-/** How many images go with one message. */
+/** Maximum number of images in one message. */
 const MAX_IMAGES = 10;
 
 /** Makes a message of what the user sent. An image that cannot be loaded is named with the reason. Never rejects. */

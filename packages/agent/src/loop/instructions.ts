@@ -55,7 +55,9 @@ const COMMIT =
 
 const NO_REPOSITORY = "The workspace is not a git repository, and commands cannot make it one.";
 
-/** What commands can do with git. They get a private copy of `.git` only in the workspace itself. */
+/**
+ * Returns instructions on git for commands. They get a private copy of `.git` only in the workspace itself.
+ */
 async function gitWords({ cwd, git }: ThreadSettings): Promise<string> {
   const workspace = await realpath(cwd).catch(() => cwd);
   const root = await repositoryAround(workspace);

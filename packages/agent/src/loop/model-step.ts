@@ -38,7 +38,7 @@ export interface CallItem {
 /** The number of parts that are reported before waiting for the log. */
 const PARTS_PER_WAIT = 16;
 
-/** How many calls of one response are run. */
+/** Maximum number of calls of one response that are run. */
 const MAX_CALLS = 100;
 
 /** One whole response of a model. */

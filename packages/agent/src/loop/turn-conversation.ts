@@ -94,7 +94,7 @@ export class TurnConversation {
     };
   }
 
-  /** Whether it is time to compact. */
+  /** Reports whether it is time to compact. */
   isFull(setup: TurnSetup): boolean {
     const measured = this.#measured;
     if (measured === undefined) return tokensOf(this.#messages) > FULL * roomIn(setup);

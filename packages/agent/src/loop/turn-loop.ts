@@ -159,7 +159,7 @@ function isTooLong(thrown: unknown): thrown is ModelFailure {
   return thrown instanceof ModelFailure && thrown.error.errorInfo === "ContextWindowExceeded";
 }
 
-/** Why a response without calls does not end the turn well, if so. */
+/** Returns the reason a response without calls does not end the turn well; undefined if it does. */
 function problemOf({ reason }: ModelResponse, hasContinued: boolean): TurnError | undefined {
   if (reason === "filtered") {
     const message = "The model provider withheld the answer. Rephrase the request, or choose another model.";

@@ -2,9 +2,12 @@ import { cutMiddle } from "@flint/core/text";
 import { isRecord } from "@flint/protocol";
 import type { Message, ToolCall } from "../models/model.ts";
 
-/** What must outlast every summary, whatever the model writes: the task, the open plan and the files worked on. */
+/**
+ * Notes that outlast every summary, whatever the model writes: the task, the open plan and the files worked
+ * on.
+ */
 export interface WorkNotes {
-  /** What the user asked for, in the user's own words. */
+  /** The requests of the user, in the user's own words. */
   readonly requests: readonly string[];
   /** The steps of the plan that are not done. */
   readonly plan: readonly string[];

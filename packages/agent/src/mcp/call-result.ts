@@ -15,7 +15,7 @@ interface Block {
   readonly text: string;
 }
 
-/** How much of a result the model gets. */
+/** Maximum length of a result for the model. */
 export const MAX_MODEL_TEXT = 50_000;
 
 /** A result as the model gets it: well-formed, without its middle if it is too long. */

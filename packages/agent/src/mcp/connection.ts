@@ -26,7 +26,7 @@ type Request = { readonly method: string; readonly params?: Record<string, unkno
 
 /** The timeout of every request but tool calls. */
 export const RESPONSE_TIMEOUT_MS = 10_000;
-/** How long a tool call may run without progress. */
+/** Time for which a tool call may run without progress. */
 export const IDLE_TIMEOUT_MS = 10 * 60_000;
 
 const MAX_PAGES = 50;

@@ -34,7 +34,7 @@ export class FailureDescriber {
     });
   }
 
-  /** Whether it only reports the end of the connection. The transport knows the reason. */
+  /** Reports whether it only reports the end of the connection. The transport knows the reason. */
   isConnectionEnd(thrown: unknown): boolean {
     const { SdkError, SdkErrorCode } = this.#classes;
     return (
@@ -48,7 +48,7 @@ export class FailureDescriber {
     return cause instanceof this.#classes.UrlElicitationRequiredError ? cause.elicitations : [];
   }
 
-  /** Whether the server itself sent the error, so that the connection still works. */
+  /** Reports whether the server itself sent the error, so that the connection still works. */
   isServerError(thrown: unknown): boolean {
     const { ProtocolError, SdkError, SdkErrorCode } = this.#classes;
     return (

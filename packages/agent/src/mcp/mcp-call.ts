@@ -12,7 +12,7 @@ import { McpFailure } from "./failure.ts";
 export interface CallTarget {
   readonly server: string;
   readonly tool: string;
-  /** What the approval is about: a tool of the server, or a tool of the agent that uses servers. */
+  /** The subject of the approval: a tool of the server, or a tool of the agent that uses servers. */
   readonly asks: "server" | "agent";
   perform(input: Readonly<Record<string, unknown>>, listener: CallListener): Promise<CallResult>;
 }

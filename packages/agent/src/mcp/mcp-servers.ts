@@ -21,9 +21,11 @@ export interface McpOptions {
   readonly sandbox: Sandbox;
   /** The folder of the thread: the working directory and root of the servers. */
   readonly cwd: string;
-  /** What the programs of servers may touch; the workspace if not given. */
+  /** Sandbox policy for the programs of servers; the workspace if absent. */
   readonly policy?: SandboxPolicy;
-  /** Why a server must not be started now; undefined if it may be. Asked before each start. */
+  /**
+   * Returns the reason a server must not be started now; undefined if it may be. Called before each start.
+   */
   problem?(server: McpServerConfig): Promise<string | undefined>;
   readonly clock?: Clock;
   /** The version of Flint that is sent to servers. */

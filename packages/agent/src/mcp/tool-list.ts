@@ -28,7 +28,7 @@ export class ToolList {
     return [...this.#tools.values()];
   }
 
-  /** Whether the limit is reached, so that further pages are not needed. */
+  /** Reports whether the limit is reached, so that further pages are not needed. */
   get isFull(): boolean {
     return this.#isFull;
   }

@@ -2,8 +2,8 @@ import { isRecord } from "@flint/protocol";
 import type { ModelSettings, Price } from "./prices.ts";
 
 /**
- * Where endpoints state the context window of a model, the most specific first. A loaded model may have less than it
- * supports.
+ * Fields in which endpoints state the context window of a model, the most specific first. A loaded model may
+ * have less than it supports.
  */
 const WINDOW_FIELDS: readonly (readonly string[])[] = [
   // LM Studio: what the model was loaded with.
@@ -23,7 +23,7 @@ const WINDOW_FIELDS: readonly (readonly string[])[] = [
   ["meta", "n_ctx_train"],
 ];
 
-/** What a row of an endpoint's model list says about the model. */
+/** Returns the model's settings in a row of an endpoint's model list. */
 export function settingsInRow(row: Readonly<Record<string, unknown>>): ModelSettings {
   const [contextWindow] = WINDOW_FIELDS.flatMap((path) => positive(valueAt(row, path)) ?? []);
   const price = priceIn(row.pricing);

@@ -33,7 +33,7 @@ const OFFLINE: Omit<ModelRow, "isDefault"> = {
   description: "Follows fixed rules. Deterministic; needs no API key or network.",
 };
 
-/** What a picker can show of a model, as far as it is known. */
+/** Returns the facts about a model for a picker, as far as they are known. */
 function metaOf({ contextWindow, price, efforts }: ModelFacts): Pick<ModelRow, "meta"> {
   const meta = {
     ...(contextWindow === undefined ? {} : { contextWindow }),
@@ -46,7 +46,7 @@ function metaOf({ contextWindow, price, efforts }: ModelFacts): Pick<ModelRow, "
 /** The models that a provider lists; if there are none, also why. */
 interface ProviderList {
   readonly names: readonly string[];
-  /** What it says about its models, by name. */
+  /** Settings of its models, by name. */
   readonly settings?: ReadonlyMap<string, ModelSettings>;
   readonly problem?: string;
 }
@@ -63,7 +63,7 @@ export class ModelListing {
   readonly #configured: ReadonlyMap<string, ModelSettings>;
   readonly #prices: PriceList;
   readonly #names = new Map<string, CachedList>();
-  /** What endpoints said about their models, by id. */
+  /** Facts about models that endpoints stated, by id. */
   readonly #details = new Map<string, Partial<ModelFacts>>();
 
   /** `configured` has what the user configured about models, by id. */

@@ -1,9 +1,9 @@
 import type { Price } from "./prices.ts";
 
-/** Which API a provider has. */
+/** The API of a provider. */
 export type ProviderKind = "openai" | "anthropic" | "ollama" | "compatible";
 
-/** How a model's reasoning is controlled. */
+/** The way in which a model's reasoning is controlled. */
 export type Thinking = "none" | "effort" | "adaptive" | "alwaysAdaptive" | "budget";
 
 /** The facts known about a model from its name. */
@@ -14,9 +14,9 @@ export interface ModelFacts {
   /** Its reasoning efforts, the lowest first. Empty if it has none. */
   readonly efforts: readonly string[];
   readonly defaultEffort: string | undefined;
-  /** Whether its endpoint enforces a JSON schema while tools are offered too. */
+  /** True if its endpoint enforces a JSON schema while tools are offered too. */
   readonly enforcesSchema: boolean;
-  /** What its endpoint says that it costs, if it says so. */
+  /** The price that its endpoint states, if it states one. */
   readonly price?: Price | undefined;
 }
 

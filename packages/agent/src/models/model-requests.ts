@@ -3,12 +3,12 @@ import type { Clock } from "@flint/core/ports";
 import { networkReason } from "./ai-sdk/http-connection.ts";
 import type { Provider } from "./providers.ts";
 
-/** Why a list could not be fetched. */
+/** The reason a list could not be fetched. */
 export class ListProblem extends Error {
   override readonly name = "ListProblem";
 }
 
-/** What an HTTP status other than success means to the user. */
+/** Returns the meaning of an HTTP status other than success for the user. */
 export function statusProblem(status: number, { authHint }: Provider): string {
   const isKey = status === 401 || status === 403;
   return isKey ? `HTTP ${status}; ${authHint.replace(/\.$/, "")}` : `HTTP ${status}`;
@@ -26,7 +26,10 @@ export function ollamaUrl({ baseUrl }: Provider, path: string): string {
   return `${baseUrl.replace(/\/v\d+$/, "")}${path}`;
 }
 
-/** Why a local URL cannot be connected to, if so. Cheaper than the first fetch of a process. */
+/**
+ * Returns the reason a local URL cannot be connected to; undefined if it can. Cheaper than the first fetch of
+ * a process.
+ */
 export function connectProblem(address: string, clock: Clock, limit: number): Promise<string | undefined> {
   if (!URL.canParse(address)) return Promise.resolve("that is not a URL");
   const { hostname, port, protocol } = new URL(address);

@@ -40,7 +40,7 @@ export type Message =
       readonly role: "assistant";
       readonly text: string;
       readonly calls: readonly ToolCall[];
-      /** What the provider expects back with this message, such as signed reasoning. */
+      /** Metadata that the provider expects back with this message, such as signed reasoning. */
       readonly providerMetadata?: ProviderMetadata;
     }
   | ({ readonly role: "tool"; readonly callId: string; readonly tool: string } & ToolResult);
@@ -70,11 +70,11 @@ export interface ModelRequest {
   readonly temperature: number;
   /** The requested reasoning effort; models without such a parameter ignore it. */
   readonly reasoningEffort: string | undefined;
-  /** How much of its reasoning it summarizes; models without such a parameter ignore it. */
+  /** Level of detail at which it summarizes its reasoning; models without such a parameter ignore it. */
   readonly summary?: ReasoningSummary | undefined;
 }
 
-/** Why a model stopped. `length`: its output limit cut the response off. */
+/** The reason a model stopped. `length`: its output limit cut the response off. */
 export type FinishReason = "stop" | "tools" | "length" | "filtered";
 
 /** One part of a streamed response. `finish` is the last. */

@@ -10,7 +10,7 @@ export interface Price {
   readonly long?: { readonly above: number; readonly input: number; readonly output: number };
 }
 
-/** What the user configured about a model; it replaces what is known or what an endpoint says. */
+/** Settings of a model that the user configured; they replace known facts and those of an endpoint. */
 export interface ModelSettings {
   readonly contextWindow?: number | undefined;
   readonly price?: Price | undefined;
@@ -44,7 +44,7 @@ const PRICES: Readonly<Record<string, Price>> = {
   "openai/gpt-6-luna": { input: 0.1, output: 0.5, cacheRead: 0.01, cacheWrite: 0.125, long: GPT_LONG },
 };
 
-/** What models cost: by the user's configuration, else by the published price lists. */
+/** Prices of models: by the user's configuration, else by the published price lists. */
 export class PriceList {
   readonly #configured: ReadonlyMap<string, ModelSettings>;
 
@@ -74,7 +74,7 @@ export function settingsOf(
   return configured.get(id) ?? configured.get(rest.join("/")) ?? configured.get(rest.at(-1) ?? id);
 }
 
-/** What a model call cost at a price. */
+/** Returns the cost of a model call at a price. */
 export function costAt(price: Price, usage: TokenUsage): Cost {
   const { inputTokens, outputTokens, thinkingTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const output = outputTokens + thinkingTokens;

@@ -22,16 +22,16 @@ export interface Provider {
   readonly apiKey: string | undefined;
   /** Its models, if they should not be requested from it. */
   readonly models: readonly string[] | undefined;
-  /** Whether it can be used; the others are known only by name. */
+  /** True if it can be used; the others are known only by name. */
   readonly isConfigured: boolean;
-  /** Whether the user set it up, so that no other provider replaces it when it does not answer. */
+  /** True if the user set it up, so that no other provider replaces it when it does not answer. */
   readonly isExpected: boolean;
-  /** Whether its price list applies. */
+  /** True if its price list applies. */
   readonly isOfficial: boolean;
   readonly isLocal: boolean;
-  /** What to do if it rejects the key. */
+  /** Advice for when it rejects the key. */
   readonly authHint: string;
-  /** What to do if it cannot be reached. */
+  /** Advice for when it cannot be reached. */
   readonly connectHint: string;
   /** The setting of its URL, for the message when that is invalid. */
   readonly addressSetting: string;
@@ -92,7 +92,7 @@ export function modelId(provider: Provider, name: string): string {
   return `${DRIVER}${provider.id}/${name}`;
 }
 
-/** Whether the models of a provider run on this machine, rather than a gateway to them. */
+/** Reports whether the models of a provider run on this machine, rather than a gateway to them. */
 export function runsLocally({ kind, isLocal }: Provider): boolean {
   return kind === "ollama" || (kind === "compatible" && isLocal);
 }
@@ -101,7 +101,7 @@ function isAddress(address: string): boolean {
   return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
 }
 
-/** Whether a URL is on this machine. */
+/** Reports whether a URL is on this machine. */
 export function isLoopback(address: string): boolean {
   if (!URL.canParse(address)) return false;
   const { hostname } = new URL(address);

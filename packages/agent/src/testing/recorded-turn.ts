@@ -16,7 +16,7 @@ import {
 } from "@flint/protocol";
 import type { Tool, ToolOutcome } from "../tools/tool.ts";
 
-/** How a test's turn differs from a plain prompt in which everything is allowed. */
+/** Differences of a test's turn from a plain prompt in which everything is allowed. */
 export interface TurnOptions extends Partial<Pick<TurnContext, "kind" | "review" | "outputSchema">> {
   readonly input?: readonly UserInput[];
   readonly settings?: Partial<ThreadSettings>;

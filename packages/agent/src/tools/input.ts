@@ -21,7 +21,7 @@ export type InputValues<Shapes extends InputFields> = {
   readonly [Name in keyof Shapes]: ValueOf<Shapes[Name]>;
 };
 
-/** Why an input is invalid, for the model that sent it. */
+/** The reason an input is invalid, for the model that sent it. */
 export class InvalidInput extends Error {
   override readonly name = "InvalidInput";
 }

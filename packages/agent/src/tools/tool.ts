@@ -30,7 +30,7 @@ export interface Tool extends ToolDescription {
 export interface ToolSource {
   /** The tools that are available now. Never rejects: a source that fails has none. */
   tools(signal: AbortSignal): Promise<readonly Tool[]>;
-  /** What is missing now, by name, each with the reason. */
+  /** Returns the features that are currently missing, by name, each with the reason. */
   missing?(): ReadonlyMap<string, string>;
   close(): Promise<void>;
 }
@@ -85,10 +85,10 @@ export function defineTool<Shapes extends InputFields>(definition: ToolDefinitio
   };
 }
 
-/** How much of a result is stored with its item, for clients and for a thread that is resumed. */
+/** Maximum size of a result that is stored with its item, for clients and for a thread that is resumed. */
 const MAX_STORED_RESULT = 16_384;
 
-/** What the item of a call shows. */
+/** The parts of a call that its item shows. */
 export interface ToolCallInfo {
   readonly tool: string;
   readonly title: string;

@@ -26,7 +26,7 @@ function programOf(
   return { type: "stdio", name, command: process.execPath, args: [path, ...rest], env };
 }
 
-/** How a server fails tool calls. */
+/** The ways in which a server fails tool calls. */
 export type HttpFault = "refuses" | "breaksOff" | "forgets" | "floods" | "redirects" | "hangs";
 
 const SESSION = "session-1";
@@ -35,7 +35,7 @@ const SESSION = "session-1";
 export class HttpFixture {
   /** The fault from now on. */
   fault: HttpFault | undefined;
-  /** Where it redirects to. */
+  /** Target of its redirects. */
   location = "http://127.0.0.2:1/elsewhere";
   /** Called for each request that is never answered. */
   arrived: () => void = () => {};

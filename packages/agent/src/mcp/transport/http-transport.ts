@@ -72,7 +72,7 @@ export class HttpTransport implements ServerTransport {
     this.onclose?.();
   }
 
-  /** Whether the server receives it makes no difference. */
+  /** Ends the session on the server. It makes no difference if the server does not receive this. */
   async #terminateSession(): Promise<void> {
     let cancel = () => {};
     const enough = new Promise<void>((resolve) => {
@@ -87,7 +87,7 @@ export class HttpTransport implements ServerTransport {
     this.#inbox.failPending("The connection ended before the response.", [message.id]);
   }
 
-  /** Which request the response belonged to is not known. */
+  /** Fails all pending requests, because it is unknown which of them the response belonged to. */
   #tooLarge(): void {
     this.#inbox.failPending(`It sent a message of more than ${LIMITS.line} bytes.`);
   }

@@ -14,9 +14,9 @@ export type McpLibrary = typeof import("@modelcontextprotocol/client");
 export interface ConnectionOptions {
   readonly sandbox: Sandbox;
   readonly cwd: string;
-  /** What the programs of servers may touch: the same as the commands of the thread. */
+  /** Sandbox policy for the programs of servers: the same as for the commands of the thread. */
   readonly policy: SandboxPolicy;
-  /** Why a server must not be started now; undefined if it may be. */
+  /** Returns the reason a server must not be started now; undefined if it may be. */
   problem?(server: McpServerConfig): Promise<string | undefined>;
   readonly clock: Clock;
   /** The version of Flint that is sent to servers. */
@@ -48,7 +48,7 @@ export async function openTransport(
 /** Caches of package managers, which a server may add to for itself. */
 const CACHES = [".npm", ".cache"];
 
-/** What a user can do about a program that does not start in the sandbox. */
+/** Returns advice for the user on a program that does not start in the sandbox. */
 export function sandboxStartHint({ type, name }: McpServerConfig, { policy }: ConnectionOptions): string {
   if (type === "http" || isUnconfined(policy)) return "";
   return ` It runs in the sandbox; mcp_servers.${name}.writable and mcp_servers.${name}.network in your configuration allow it more.`;

@@ -5,9 +5,9 @@ const NO_RESPONSE = -32000;
 
 /** The transport of one server. Closing it never fails and leaves nothing behind. */
 export interface ServerTransport extends Transport {
-  /** Why it is closed, without secrets; empty while it is open. */
+  /** The reason it is closed, without secrets; empty while it is open. */
   readonly closeReason: string;
-  /** What else may explain a failure, such as stderr, without secrets; empty if there is nothing. */
+  /** Output that may explain a failure, such as stderr, without secrets; empty if there is none. */
   readonly diagnostics: string;
 }
 

@@ -35,7 +35,7 @@ export interface AiSdkOptions {
   readonly id: string;
   readonly contextWindow: number | undefined;
   readonly endpoint: EndpointInfo;
-  /** What it costs, if that is known. */
+  /** Its price, if that is known. */
   readonly price: Price | undefined;
   connect(fetch: HttpConnection["fetch"]): Promise<LanguageModel>;
   callOptions(request: ModelRequest, rejected: ReadonlySet<string>): CallOptions;
@@ -120,7 +120,7 @@ export class AiSdkModel implements Model {
     return { ...part, cost: costAt(price, part.usage) };
   }
 
-  /** Whether the endpoint rejected an optional parameter, which is left out from now on. */
+  /** Reports whether the endpoint rejected an optional parameter, which is left out of further requests. */
   #dropsParameter(problem: Problem): boolean {
     if (problem.kind !== "status" || problem.status !== 400) return false;
     const { parameter } = parseErrorBody(problem.body);

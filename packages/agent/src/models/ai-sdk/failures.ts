@@ -16,11 +16,11 @@ export interface EndpointInfo {
   readonly baseUrl: string;
   /** The model as the endpoint knows it. */
   readonly model: string;
-  /** What to do when the endpoint rejects the key. */
+  /** Advice for when the endpoint rejects the key. */
   readonly authHint: string;
-  /** What to do when there is nothing at the URL. */
+  /** Advice for when nothing answers at the URL. */
   readonly connectHint: string;
-  /** What must never be shown. */
+  /** Strings that must never be shown. */
   readonly secrets: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import type { Clock } from "@flint/core/ports";
 import { type Problem, ProblemError } from "./problem.ts";
 
-/** How much one response may have, and how long its endpoint may be silent. */
+/** Maximum size of one response, and the time for which its endpoint may be silent. */
 export interface ConnectionLimits {
   readonly idleMs: number;
   /** The size of one response, and of one line of it. */
@@ -9,7 +9,7 @@ export interface ConnectionLimits {
   readonly lineBytes: number;
 }
 
-/** How much of an error response is read. */
+/** Maximum amount of an error response that is read. */
 const ERROR_BODY_BYTES = 65_536;
 
 const EXCERPT_CHARACTERS = 300;
@@ -38,12 +38,12 @@ export class HttpConnection {
     this.#signal = AbortSignal.any([signal, this.#abort.signal]);
   }
 
-  /** What went wrong, if the connection itself noticed it. */
+  /** The problem of the connection, if it noticed one itself. */
   get problem(): Problem | undefined {
     return this.#problem;
   }
 
-  /** Whether a request was sent. */
+  /** Reports whether a request was sent. */
   get isSent(): boolean {
     return this.#isSent;
   }
@@ -58,7 +58,7 @@ export class HttpConnection {
     return this.#excerpt;
   }
 
-  /** What the SDK calls instead of the global fetch. Never follows a redirect. */
+  /** Replaces the global fetch in the SDK. Never follows a redirect. */
   readonly fetch = async (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
     this.#isSent = true;
     const response = await this.#connect(

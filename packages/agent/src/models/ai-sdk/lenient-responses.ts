@@ -37,7 +37,7 @@ function eventLines(completion: Completion): TransformStream<Uint8Array, Uint8Ar
   });
 }
 
-/** What was seen of one response so far. */
+/** The parts of one response that were seen so far. */
 class Completion {
   #items = 0;
   #itemId = "";

@@ -4,7 +4,7 @@ import type { Failure } from "./failures.ts";
 /** From this share on a limit is worth reporting; most endpoints send their limits with every response. */
 const NEARLY_USED = 90;
 
-/** What providers count in the headers of their limits. */
+/** Units that providers count in the headers of their limits. */
 const COUNTED = ["requests", "tokens", "input-tokens", "output-tokens"];
 
 /** The limits of an endpoint that are used up or nearly so, by the headers of a response. */

@@ -1,6 +1,6 @@
 import { isRecord } from "@flint/protocol";
 
-/** What can go wrong in one model call, before it is described for users. */
+/** A problem of one model call, before it is described for users. */
 export type Problem =
   /** The endpoint returned an error status. */
   | { readonly kind: "status"; readonly status: number; readonly headers: Headers; readonly body: string }
@@ -32,7 +32,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** How often a request is made, and the delays in between. */
+/** Number of attempts of a request, and the delays between them. */
 export interface RetryPolicy {
   readonly attempts: number;
   readonly firstDelayMs: number;
@@ -60,7 +60,7 @@ export function retryAfter(headers: Headers, now: number): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** What an endpoint reports about an error, in any format. */
+/** Details of an error as an endpoint reports them, in any format. */
 export interface ErrorDetails {
   readonly message: string;
   /** Every `code` and `type` in it. */
@@ -126,7 +126,9 @@ function short(text: string): string {
   return line.length > MAX_MESSAGE ? `${line.slice(0, MAX_MESSAGE)} …` : line;
 }
 
-/** Which field of a response did not fit, as the SDK reports it; undefined if it reports no field. */
+/**
+ * Returns the field of a response that did not fit, as the SDK reports it; undefined if it reports no field.
+ */
 export function mismatchedField(thrown: unknown, depth = 0): string | undefined {
   if (!isRecord(thrown) || depth > MAX_DEPTH) return undefined;
   const { issues, cause, error } = thrown;
@@ -151,7 +153,7 @@ function described(issues: readonly unknown[], before: readonly unknown[]): stri
   return `${path.map(String).join(".")}${typeof message === "string" ? ` (${message})` : ""}`;
 }
 
-/** Whether a shape is one of another kind of message. */
+/** Reports whether a shape is one of another kind of message. */
 function isAboutKind(issue: unknown): boolean {
   return isRecord(issue) && Array.isArray(issue.path) && issue.path.length === 1 && issue.path[0] === "type";
 }

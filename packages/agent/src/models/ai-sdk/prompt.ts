@@ -5,7 +5,7 @@ import { recordedContent } from "./provider-metadata.ts";
 
 const NO_RESULT = "No result: the turn was interrupted before this call ran.";
 
-/** What every endpoint accepts as a tool name and as a call id. */
+/** Pattern of the tool names and call ids that every endpoint accepts. */
 const SAFE_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** A tool name that every endpoint accepts. */

@@ -5,7 +5,7 @@ import type { StepFinish, StepUsage, StreamPart } from "./language-model.ts";
 import { type Problem, ProblemError } from "./problem.ts";
 import { MetadataRecorder } from "./provider-metadata.ts";
 
-/** How much text and how many calls one response may have. */
+/** Maximum amount of text and number of calls of one response. */
 export interface ResponseLimits {
   readonly textCharacters: number;
   readonly argumentCharacters: number;

@@ -12,7 +12,7 @@ export interface ReceivedRequest {
   readonly gone: Promise<unknown>;
 }
 
-/** What the endpoint does with one request. */
+/** Answers one request to the endpoint. */
 export type Answer = (response: ServerResponse, request: ReceivedRequest) => void;
 
 /** An HTTP server on a free loopback port with scripted responses, one per request. */

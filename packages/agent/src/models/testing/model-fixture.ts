@@ -107,7 +107,7 @@ export function textIn(parts: readonly ModelPart[], type: "text-delta" | "reason
   return parts.map((part) => (part.type === type ? part.text : "")).join("");
 }
 
-/** What was sent to the endpoint, as text. */
+/** Returns the text that was sent to the endpoint. */
 export function bodyOf(request: ReceivedRequest | undefined): string {
   return JSON.stringify(request?.body);
 }

@@ -1,4 +1,4 @@
-/** What a scripted model sends, on any API. */
+/** A piece that a scripted model sends, on any API. */
 export type Piece =
   | { readonly text: string }
   | { readonly thought: string }

@@ -12,7 +12,7 @@ export interface PlannedChange {
   readonly file: WorkspaceFile;
   readonly before: FileContent | undefined;
   readonly after: string | undefined;
-  /** Where the file moves to, if it does. */
+  /** The new place of the file, if it moves. */
   readonly movedTo?: WorkspaceFile;
 }
 

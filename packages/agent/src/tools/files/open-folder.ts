@@ -13,7 +13,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 export class OpenFolder {
   readonly #folder: FileHandle;
   readonly #path: string;
-  /** Whether the open folder can be used as a path, which needs /proc. */
+  /** True if the open folder can be used as a path, which needs /proc. */
   readonly #isHeld: boolean;
   readonly #created: readonly string[];
 

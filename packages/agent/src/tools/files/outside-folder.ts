@@ -8,7 +8,7 @@ import type { ToolContext } from "../tool.ts";
 export interface OutsideFolder {
   /** Free of links. */
   readonly path: string;
-  /** Which folder it is; another one in its place is not written. */
+  /** Identity of the folder; another one in its place is not written. */
   readonly identity: string;
 }
 

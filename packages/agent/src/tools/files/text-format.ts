@@ -15,7 +15,7 @@ const BYTE_ORDER_MARK = "\ufeff";
 /** The line endings and byte order mark of a text file. */
 export interface TextFormat {
   readonly hasByteOrderMark: boolean;
-  /** Whether all lines end with CRLF. */
+  /** True if all lines end with CRLF. */
   readonly usesCrlf: boolean;
 }
 

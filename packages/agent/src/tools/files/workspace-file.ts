@@ -22,7 +22,7 @@ const NEW_FILE_MODE = 0o644;
 
 type FileContext = Pick<ToolContext, "turn" | "signal" | "sandbox">;
 
-/** How a file is reached. */
+/** The access path to a file. */
 interface FilePlace {
   /** The client that has the text of the file. */
   readonly client: ClientText | undefined;

@@ -5,7 +5,7 @@ const MAX_LINES = 200;
 
 const MAX_LINE_LENGTH = 300;
 
-/** What to search for. */
+/** The query of a search. */
 export interface SearchQuery {
   readonly pattern: string;
   readonly ignoreCase: boolean;
@@ -30,7 +30,7 @@ export class SearchResults {
     this.#notes.push(text);
   }
 
-  /** Whether the limit is reached. */
+  /** Reports whether the limit is reached. */
   get isFull(): boolean {
     return this.#lines.length >= MAX_LINES;
   }

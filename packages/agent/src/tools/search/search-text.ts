@@ -47,7 +47,7 @@ function searchTitle(pattern: string, path: string | undefined, glob: string | u
 
 const TIMEOUT_MS = 20_000;
 
-/** How much a search may print before it is stopped. */
+/** Amount of output at which a search is stopped. */
 const MAX_OUTPUT = 1_000_000;
 
 /** None of these runs another program or reads a configuration; the model's input comes after the double dash. */

@@ -5,10 +5,10 @@ import { defineTool, done, failed, runAsItem, type Tool } from "../tool.ts";
 /** The number of commands that may run in the background of one thread. */
 export const MAX_COMMANDS = 8;
 
-/** How many ended commands are kept, so that their output can still be read. */
+/** Maximum number of ended commands that are kept, so that their output can still be read. */
 const MAX_ENDED = 16;
 
-/** How much unread output is kept. */
+/** Maximum amount of unread output that is kept. */
 const MAX_UNREAD = 262_144;
 
 /** Starts a command, with the signal that stops it and the receiver of its output. */
@@ -43,7 +43,7 @@ export class BackgroundCommand {
     this.ended = launched.catch(asError).then((ending) => this.#end(ending));
   }
 
-  /** How it ended; undefined while it runs. */
+  /** The end of the command; undefined while it runs. */
   get ending(): LaunchResult | Error | undefined {
     return this.#ending;
   }

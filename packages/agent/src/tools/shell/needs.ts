@@ -12,10 +12,10 @@ import {
 } from "@flint/protocol";
 import { type InputField, InvalidInput } from "../input.ts";
 
-/** How many hosts or folders one command may ask for. */
+/** Maximum number of hosts or folders that one command may request. */
 const MAX_ENTRIES = 20;
 
-/** What a model asks for beyond the sandbox; the user decides. */
+/** Permissions that a model requests beyond the sandbox; the user decides. */
 export interface RequestedNeeds {
   readonly network?: NetworkPermission;
   readonly write?: readonly string[];
@@ -87,8 +87,8 @@ function readStrings(value: unknown, name: string): string[] {
 }
 
 /**
- * What a command really needs beyond the settings of its thread, with paths resolved; undefined if nothing. Throws an
- * InvalidInput for a path that no approval opens.
+ * Returns the permissions that a command really needs beyond the settings of its thread, with paths resolved;
+ * undefined if none. Throws an InvalidInput for a path that no approval opens.
  */
 export async function neededBeyond(
   requested: RequestedNeeds,

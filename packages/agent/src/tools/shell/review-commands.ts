@@ -22,9 +22,10 @@ export function reviewCommands(target: ReviewTarget = UNCOMMITTED): readonly str
 }
 
 /**
- * Whether a command is exactly one that shows uncommitted changes or the changes under review. It is meant to read, but
- * that is not guaranteed: git runs what the repository's configuration names to filter files, to fetch missing objects,
- * and after it wrote its index. A caller that runs it without approval must confine it to reading.
+ * Reports whether a command is exactly one that shows uncommitted changes or the changes under review. It is
+ * meant to read, but that is not guaranteed: git runs what the repository's configuration names to filter
+ * files, to fetch missing objects, and after it wrote its index. A caller that runs it without approval must
+ * confine it to reading.
  */
 export function isReviewCommand(command: string, target: ReviewTarget | undefined): boolean {
   return [...reviewCommands(), ...reviewCommands(target)].includes(command);

@@ -31,7 +31,7 @@ const MAX_TIMEOUT_MS = 60 * 60_000;
 /** Output up to this size always reaches the model as it is. */
 const SHORT_BYTES = 1000;
 
-/** How long a background command is watched, to see whether it starts at all. */
+/** Time for which a background command is watched, to see whether it starts at all. */
 const START_WATCH_MS = 500;
 
 const READ_ONLY: SandboxPolicy = { type: "readOnly" };
@@ -42,7 +42,7 @@ interface ShellInput {
   readonly command: string;
   readonly timeout_ms: number | undefined;
   readonly background: boolean | undefined;
-  /** What it may do beyond the sandbox of its thread, once the user has allowed it. */
+  /** Permissions beyond the sandbox of its thread, once the user has allowed them. */
   readonly needs: Permission | undefined;
   readonly why: string | undefined;
   readonly startWatchMs: number;
@@ -80,7 +80,7 @@ class ShellCall {
   readonly #output = new BoundedOutput();
   /** The sandbox policy of the thread, or a stricter one. */
   #policy: SandboxPolicy;
-  /** What it may do beyond that: what it asks for until that is decided, and then what it was granted. */
+  /** Permissions beyond that: those it requests until they are decided, and then those it was granted. */
   #permission: Permission | undefined;
 
   constructor(input: ShellInput, background: BackgroundCommands, context: ToolContext) {
@@ -119,7 +119,7 @@ class ShellCall {
     return decision.outcome === "cancel" ? INTERRUPTED : declined(decision.message);
   }
 
-  /** Whether commands can be confined to reading on this machine; there may be no sandbox. */
+  /** Reports whether commands can be confined to reading on this machine; there may be no sandbox. */
   async #canConfine(): Promise<boolean> {
     const { sandbox, signal } = this.#context;
     const { cwd } = this.#item;

@@ -19,11 +19,11 @@ export interface Page {
   readonly status: number;
   readonly contentType: string;
   readonly text: string;
-  /** Whether it was truncated. */
+  /** True if it was truncated. */
   readonly isCut: boolean;
 }
 
-/** Why a page was not fetched, for the user and the model. */
+/** The reason a page was not fetched, for the user and the model. */
 export class PageError extends Error {
   override readonly name = "PageError";
 }

@@ -24,7 +24,7 @@ import {
 import { htmlToText } from "./html-text.ts";
 import type { AddressRule, Page } from "./page-request.ts";
 
-/** How much of a page the model gets. */
+/** Maximum length of a page for the model. */
 const MAX_PAGE_TEXT = 40_000;
 
 /** Fetches a web page, after approval. Unless a rule is given, this machine and private networks are not reachable. */
@@ -174,9 +174,9 @@ export async function requestApproval(
 }
 
 /**
- * What a web request needs beyond the network of its thread; undefined if nothing. A user who is asked about each address
- * needs no list of hosts. Where no one is asked, the network that was chosen for commands also counts for pages, because an
- * address can carry away as much as a command.
+ * Returns the permission that a web request needs beyond the network of its thread; undefined if none. A user
+ * who is asked about each address needs no list of hosts. Where no one is asked, the network that was chosen
+ * for commands also counts for pages, because an address can carry away as much as a command.
  */
 export function webNeeds(url: URL, settings: ThreadSettings): Permission | undefined {
   const isAsked = settings.approvalPolicy !== "never" && settings.network !== "none";
