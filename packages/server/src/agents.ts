@@ -12,7 +12,7 @@ import { VERSION } from "./version.ts";
 /** The agents of a server. */
 export interface Agents {
   readonly drivers: readonly Driver[];
-  /** What files of projects steer which of them. */
+  /** The agents that files of projects steer, with those files. */
   readonly steered: readonly SteeredAgent[];
   close(): Promise<void>;
 }

@@ -131,7 +131,10 @@ export function composeEngine(options: ServerOptions = {}): Engine {
   return engine;
 }
 
-/** What sandboxed commands cannot write or reach: Flint's own files and sockets, and the policy file of this run. */
+/**
+ * Returns the paths that sandboxed commands cannot write or reach: Flint's own files and sockets, and the
+ * policy file of this run.
+ */
 async function guardedPaths(
   folders: readonly string[],
   sockets: readonly string[],

@@ -44,7 +44,7 @@ export const DEFAULT_FRONTEND: FrontendName = "flint";
 /** The front end at the root of a WebSocket listener. */
 export const ROOT_FRONTEND: FrontendName = "codex";
 
-/** Whether a front end has this name. */
+/** Reports whether a front end has this name. */
 export function isFrontendName(name: string): name is FrontendName {
   return Object.hasOwn(FRONTENDS, name);
 }

@@ -14,7 +14,7 @@ import type { DiskSettings, NoticeOptions } from "@flint/tasks";
 import type { ConfiguredAgent } from "./config/agents.ts";
 import type { FleetOptions, WorkerSettings } from "./fleet/fleet-options.ts";
 
-/** What a completed turn survives: a power failure, or only the end of the process. */
+/** The failure that a completed turn survives: a power failure, or only the end of the process. */
 export type Durability = "full" | "relaxed";
 
 /** Records the messages to and from agents. */
@@ -23,23 +23,23 @@ export interface AgentTraces {
   close(): void;
 }
 
-/** How a server runs tasks; what is absent has its default. */
+/** Options for running tasks; absent ones have their default. */
 export interface TaskOptions {
-  /** How many run at once. */
+  /** Maximum number of tasks that run at once. */
   readonly concurrency?: number | undefined;
-  /** How long a question of an agent may wait for a client before the task itself asks. */
+  /** Time for which a question of an agent may wait for a client before the task itself asks. */
   readonly askMs?: number | undefined;
-  /** Where the tasks are, if several machines share them; on this machine if absent. */
+  /** The place of the tasks, if several machines share them; this machine if absent. */
   readonly fleet?: FleetOptions | undefined;
   /** Makes this process a worker of a fleet, which answers nothing and runs tasks. */
   readonly worker?: WorkerSettings | undefined;
-  /** What happens at a usage limit, for tasks that do not say. */
+  /** The reaction to a usage limit, for tasks that do not choose one. */
   readonly limits?: Partial<LimitPolicy> | undefined;
   /** The git remote of tasks that do not name one. */
   readonly remote?: string | undefined;
-  /** How much disk space the worktrees may take. */
+  /** Limits on the disk space of the worktrees. */
   readonly disk?: DiskSettings | undefined;
-  /** Where people are notified. */
+  /** Destinations of notifications to the user. */
   readonly notices?: NoticeOptions | undefined;
 }
 
@@ -58,9 +58,9 @@ export interface ServerOptions {
   readonly sandboxPolicy?: SandboxPolicy | undefined;
   /** The hosts that commands may connect to; the user is asked about others if absent. */
   readonly network?: NetworkPermission | undefined;
-  /** Whether commits of sandboxed agents are added to the repository; the user is asked if absent. */
+  /** Mode for adding commits of sandboxed agents to the repository; the user is asked if absent. */
   readonly git?: GitMode | undefined;
-  /** Whether changes of files in the workspace need no approval. */
+  /** True if changes of files in the workspace need no approval. */
   readonly acceptEdits?: boolean | undefined;
   /** The permissions of new threads with an agent that has its own, by its id. */
   readonly agentPermissions?: ReadonlyMap<string, AgentPermissions> | undefined;
@@ -68,22 +68,24 @@ export interface ServerOptions {
   readonly durability?: Durability | undefined;
   /** Lets clients turn off approvals and the sandbox together; true by default for a server started that way. */
   readonly allowUnconfined?: boolean | undefined;
-  /** What the administrator of the machine has locked. */
+  /** Settings that the administrator of the machine has locked. */
   readonly locks?: SettingsLocks | undefined;
   readonly approvalTimeoutMs?: number | undefined;
-  /** How long an agent may report nothing while its model is expected to speak; 15 minutes if absent. */
+  /**
+   * Time for which an agent may report nothing while its model is expected to respond; 15 minutes if absent.
+   */
   readonly silenceMs?: number | undefined;
   readonly idleMs?: number | undefined;
-  /** What its first client should know about it, such as why it is not the server that runs already. */
+  /** A notice for its first client, such as why it is not the server that runs already. */
   readonly notice?: string | undefined;
   readonly backgroundMs?: number | undefined;
   /** Lets clients of a port provide MCP servers that are programs, which run on this machine. */
   readonly allowRemoteMcp?: boolean | undefined;
-  /** Whether the first new session of an editor in a folder continues its last one there. */
+  /** True if the first new session of an editor in a folder continues its last one there. */
   readonly autoResume?: boolean | undefined;
-  /** Whether commands that nothing confines run in the terminal of an editor that offers one. */
+  /** True if commands that nothing confines run in the terminal of an editor that offers one. */
   readonly clientTerminal?: boolean | undefined;
-  /** Whether files are read and written through an editor that offers both. */
+  /** True if files are read and written through an editor that offers both. */
   readonly clientFs?: boolean | undefined;
   /** Answers approvals in unattended runs. */
   readonly policyRules?: PolicyRules | undefined;
@@ -99,9 +101,9 @@ export interface ServerOptions {
   readonly offlineAgents?: boolean | undefined;
   /** Records the messages to and from those agents. */
   readonly trace?: AgentTraces | undefined;
-  /** Where the tasks of several machines are; only the server that runs tasks uses it. */
+  /** The place of the tasks of several machines; only the server that runs tasks uses it. */
   readonly fleet?: FleetOptions | undefined;
-  /** Whether this server runs tasks; only one server of a state folder may. */
+  /** Set if this server runs tasks; only one server of a state folder may. */
   readonly tasks?: TaskOptions | undefined;
   /** The user's settings for tasks, for a server that runs them. */
   readonly taskSettings?: TaskOptions | undefined;

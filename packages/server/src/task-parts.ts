@@ -24,12 +24,12 @@ const CLIENT: ClientConnectOptions = {
   onQuestion: (_request, { signal }) => untilAborted(signal).then(() => "leave"),
 };
 
-/** What running tasks on this machine depends on. */
+/** Dependencies of running tasks on this machine. */
 export interface TaskParts {
   readonly root: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly sandbox: Sandbox;
-  /** What the user trusts of the projects that tasks work on. */
+  /** The user's trust in the projects that tasks work on. */
   readonly trust: ProjectTrust;
   /** The engine that runs the turns: tasks are its client. */
   readonly engine: () => Engine;
@@ -38,14 +38,16 @@ export interface TaskParts {
   /** The model of tasks that name none; the configured one if absent. */
   readonly defaultModel?: string | undefined;
   readonly now: () => number;
-  /** Where this machine has the repositories of tasks, if not where they were added. */
+  /** Returns this machine's clone of a task's repository, if that is not where the task was added. */
   readonly cloneOf?: CloneOf | undefined;
-  /** Whether tasks are as they were added, if others can write them too. */
+  /** Verifies that a task is as it was added, if others can write tasks too. */
   readonly verify?: VerifyTask | undefined;
   onProblem(problem: string): void;
 }
 
-/** Where attempts work, and how one run is carried out there; what happens in its turns goes to the sink. */
+/**
+ * Runs the parts of a task: the folders of attempts, and one run in them; events of its turns go to the sink.
+ */
 export async function runParts(
   parts: TaskParts,
   store: TaskStore,

@@ -17,7 +17,7 @@ import {
 const PARTS = ["bwrap", "git"] as const;
 const confined = needs(...PARTS);
 
-/** What the log of a task says. */
+/** Returns the lines in the log of a task. */
 async function logged(client: FlintClient, taskId: string) {
   const { events } = await client.call("task/read", { taskId });
   return events.flatMap(({ type, data }) => (type === "task/logged" ? [data] : []));

@@ -21,7 +21,7 @@ import type { ServerOptions, TaskOptions } from "./server-options.ts";
 import { connectTo, gitWorkspaces, type TaskParts } from "./task-parts.ts";
 import { VERSION } from "./version.ts";
 
-/** What the tasks of a server depend on. */
+/** Dependencies of a server's tasks. */
 interface ServerTasksOptions extends TaskOptions {
   readonly root: string;
   readonly durable: boolean;

@@ -7,12 +7,12 @@ import { AGM_PARAMS, AgmError, type AgmMethod, type AgmParams, isAgmMethod } fro
 import { type MessageRow, type StoredSession, timestamp } from "./rows.ts";
 import { logViews, sessionIdOf, sessionView, statusOf, steerViews, taskView } from "./views.ts";
 
-/** What the methods depend on. */
+/** Dependencies of the methods. */
 export interface AgmApiOptions {
   /** A client of the server that has the tasks. */
   readonly client: FlintClient;
   readonly channels: ChannelFile;
-  /** Where the event about a message goes, and where those of tasks come from. */
+  /** The sink for the event about a message, and the source of those of tasks. */
   readonly events: AgmEvents;
   /** The folder of sessions and tasks that name none. */
   readonly cwd: string;

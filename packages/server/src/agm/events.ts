@@ -3,7 +3,7 @@ import type { FlintClient } from "@flint/sdk";
 import type { EventSink } from "@flint/tasks";
 import type { FleetOptions } from "../fleet/fleet-options.ts";
 
-/** Where the events of agm go, and where those of tasks come from. */
+/** The sink for the events of agm, and the source of those of tasks. */
 export interface AgmEvents extends EventSink {
   /** Writes the events of tasks as lines from now on. Rejects if they are elsewhere. */
   follow(): Promise<void>;
@@ -13,7 +13,7 @@ export interface AgmEvents extends EventSink {
   close(): Promise<void>;
 }
 
-/** What the events depend on. */
+/** Dependencies of the events. */
 export interface AgmEventsOptions {
   readonly client: FlintClient;
   readonly fleet?: Pick<FleetOptions, "redis" | "events"> | undefined;

@@ -8,13 +8,13 @@ import { ChannelFile } from "./channel-file.ts";
 import { openEvents } from "./events.ts";
 import { AgmError, agmErrorOf } from "./params.ts";
 
-/** What serving agm depends on. */
+/** Dependencies of serving agm. */
 export interface AgmOptions {
   readonly client: FlintClient;
   /** The state folder. */
   readonly root: string;
   readonly cwd: string;
-  /** Where events go; without one they are lines between the answers. */
+  /** The sink for events; without one they are lines between the answers. */
   readonly fleet?: Pick<FleetOptions, "redis" | "events"> | undefined;
   readonly input: AsyncIterable<Uint8Array | string>;
   /** Resolves once more can be written. */

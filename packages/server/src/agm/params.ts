@@ -18,7 +18,7 @@ const page = {
   limit: z.nullish(z.int().check(z.minimum(1), z.maximum(1000))),
   offset: z.nullish(z.int().check(z.minimum(0))),
 };
-/** Who writes to whom, as role:id. */
+/** The sender and the recipient of a message, as role:id. */
 const between = { sender: z.nullish(short), recipient: z.nullish(short), metadata: z.nullish(metadata) };
 
 /** The states of a task on this wire. */
@@ -82,7 +82,7 @@ export type AgmMethod = keyof typeof AGM_PARAMS;
 /** The params of a method. */
 export type AgmParams<Name extends AgmMethod> = z.output<(typeof AGM_PARAMS)[Name]>;
 
-/** Whether a name from a peer is a method. */
+/** Reports whether a name from a peer is a method. */
 export function isAgmMethod(name: string): name is AgmMethod {
   return Object.hasOwn(AGM_PARAMS, name);
 }
@@ -90,7 +90,7 @@ export function isAgmMethod(name: string): name is AgmMethod {
 /** The codes of this wire. */
 export type AgmCode = "NOT_FOUND" | "INVALID_PARAMS" | "INVALID_METHOD" | "INTERNAL";
 
-/** Why a request failed, as sent to the client. */
+/** The reason a request failed, as sent to the client. */
 export class AgmError extends Error {
   override readonly name = "AgmError";
   readonly code: AgmCode;

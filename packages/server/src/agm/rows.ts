@@ -12,7 +12,7 @@ export const StoredSession = z.object({
   title: text,
   /** The folder of its work. */
   project_id: text,
-  /** What made it: a request, or its first task. */
+  /** The trigger that created it: a request, or its first task. */
   trigger: z.enum(["api", "task"]),
   created_at: text,
 });
@@ -23,7 +23,7 @@ export const MessageRow = z.object({
   id: Id,
   session_id: Id,
   kind: MessageKind,
-  /** Who wrote it, as role:id. */
+  /** The author, as role:id. */
   sender: text,
   recipient: z.nullable(text),
   content: text,
@@ -37,7 +37,7 @@ export type MessageRow = z.output<typeof MessageRow>;
 /** One line of the file of channels. */
 export type ChannelLine = { readonly session: StoredSession } | { readonly message: MessageRow };
 
-/** What a line of the file says; undefined for a line that was damaged. */
+/** Parses a line of the file; undefined for a line that was damaged. */
 export function readChannelLine(line: string): ChannelLine | undefined {
   // Expected: a line that a fault of the disk has damaged.
   try {

@@ -15,7 +15,7 @@ export interface ConfiguredAgent {
   readonly model?: string | undefined;
   /** The command that starts it, configured or known. */
   readonly command: readonly string[];
-  /** How long one of its processes lives, if the user configured it. */
+  /** Lifetime of one of its processes, if the user configured it. */
   readonly processSpan?: ProcessSpan | undefined;
   /** The variables that its program gets. */
   environment(): Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ export interface ConfiguredAgent {
   program(workspace?: string): Promise<AgentProgram | undefined>;
   /** The path of a program there that was left out, if there is no other. */
   leftOut(workspace?: string): Promise<string | undefined>;
-  /** Whether it has a key or a login. Does not read either. */
+  /** Reports whether it has a key or a login. Does not read either. */
   hasAccess(): Promise<boolean>;
 }
 

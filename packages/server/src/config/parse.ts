@@ -8,7 +8,7 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** Whose file it is. A project cannot set every key. */
+/** The owner of a configuration file. A project cannot set every key. */
 export type ConfigLevel = "user" | "project";
 
 /** Parses a configuration file. Throws a ConfigError that names file, line and key, and what to write instead. */
@@ -69,7 +69,7 @@ function homesWithoutUse(values: ReadonlyMap<string, unknown>): string[][] {
   });
 }
 
-/** Why a name of an agent, or its kind, cannot be. */
+/** Returns the reason a name of an agent, or its kind, is invalid. */
 function agentProblem([table, agent = "", key]: readonly string[], value: unknown): string | undefined {
   if (table !== "agents") return undefined;
   if (agent === "flint" || !/^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/.test(agent))
@@ -128,7 +128,7 @@ function lineOf(text: string, path: readonly string[]): string {
   return index === -1 ? "" : ` line ${index + 1}`;
 }
 
-/** Whether a value is a TOML table. */
+/** Reports whether a value is a TOML table. */
 export function isTable(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && !(value instanceof Date);
 }
@@ -163,7 +163,7 @@ export class ConfigValues {
 /** The table whose names may contain dots: many models have a version in their name. */
 const DOTTED_TABLE = "models";
 
-/** Whether a path can be that of a key: only the names of models may contain dots. */
+/** Reports whether a path can be that of a key: only the names of models may contain dots. */
 function hasValidDots([table, ...rest]: readonly string[]): boolean {
   return table === DOTTED_TABLE || rest.every((part) => !part.includes("."));
 }

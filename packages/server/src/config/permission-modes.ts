@@ -1,6 +1,6 @@
 import type { ApprovalPolicy, GitMode, NetworkPermission, SandboxPolicy } from "@flint/protocol";
 
-/** Where package managers fetch packages from. */
+/** Hosts from which package managers fetch packages. */
 const PACKAGE_REGISTRIES = [
   ...["registry.npmjs.org", "registry.yarnpkg.com", "pypi.org", "files.pythonhosted.org"],
   ...["crates.io", "static.crates.io", "index.crates.io", "proxy.golang.org", "sum.golang.org"],
@@ -45,7 +45,7 @@ export function permissionMode(name: PermissionMode): ModeSettings {
   return MODES[name].settings;
 }
 
-/** What a permission mode means, in one sentence without a full stop. */
+/** Describes a permission mode in one sentence without a full stop. */
 export function permissionModeDoc(name: PermissionMode): string {
   return MODES[name].doc;
 }

@@ -19,7 +19,7 @@ export async function findProgram(
 
 /** A program that may be started outside of the sandbox. */
 export interface OutsideProgram extends OuterProgram {
-  /** What runs it, if it is a script whose first line looks for an interpreter on PATH. */
+  /** The command that runs it, if it is a script whose first line looks for an interpreter on PATH. */
   readonly interpreter?: readonly string[];
 }
 

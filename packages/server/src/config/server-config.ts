@@ -104,7 +104,7 @@ function providersOf(config: ConfigValues) {
   });
 }
 
-/** What the user configured about models, by id. Throws a ConfigError for half a price. */
+/** Returns the settings of models that the user configured, by id. Throws a ConfigError for half a price. */
 function modelSettings(config: ConfigValues): ReadonlyMap<string, ModelSettings> {
   return new Map(
     config.names("models").map((name) => {

@@ -9,7 +9,7 @@ import { policiesOf } from "./policies.ts";
 /** The configuration file of the machine. No variable can move it, because then the users it restricts could. */
 export const SYSTEM_CONFIG_PATH = "/etc/flint/config.toml";
 
-/** What the administrator of the machine has configured. */
+/** The configuration by the administrator of the machine. */
 export interface SystemConfig {
   /** Values for everyone who does not set them. */
   readonly values: ConfigValues;

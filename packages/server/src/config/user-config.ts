@@ -205,7 +205,7 @@ export function sessionKeymap(values: ConfigValues): Keymap {
   throw new ConfigError([...problems, "Choose another key, or [] for a command without keys."].join(" "));
 }
 
-/** What the configuration says about one command. */
+/** Returns the keys that the configuration sets for one command. */
 function changedKeys([name, value]: readonly [string, unknown]): [string, readonly string[]][] {
   const [table, command] = name.split(".");
   if (table !== "keys" || command === undefined) return [];

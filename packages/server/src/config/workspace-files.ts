@@ -37,7 +37,7 @@ export type FixedSettings = ReadonlySet<string>;
 /** Larger files are ignored. */
 const MAX_BYTES = 256 * 1024;
 
-/** What the files of projects are looked at for. */
+/** Settings that determine which files of projects are looked for. */
 export interface WorkspaceFilesOptions {
   readonly fixed?: FixedSettings;
   /** The agents that files of projects could steer. */

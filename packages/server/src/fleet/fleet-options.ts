@@ -1,17 +1,17 @@
 import type { WorkerCeiling } from "@flint/tasks/fleet";
 
-/** Where the tasks of several machines are kept. */
+/** The place for the tasks of several machines. */
 export interface FleetOptions {
   /** The address of Redis. */
   readonly redis: string;
   /** Fleets with different namespaces share a Redis without knowing each other. */
   readonly namespace: string;
-  /** Where events of tasks go for other programs. */
+  /** The destination of task events for other programs. */
   readonly events?: EventStreamOptions | undefined;
   /** The public keys of others whose tasks are worked for; those of this machine always are. */
   readonly trusted?: readonly string[] | undefined;
   readonly leaseMs?: number | undefined;
-  /** How long a task waits for the worker that has its thread before others may have it. */
+  /** Time for which a task waits for the worker that has its thread before others may have it. */
   readonly affinityMs?: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface EventStreamOptions {
   readonly maxLength?: number | undefined;
 }
 
-/** What a worker offers, and what it lets tasks do. */
+/** The services that a worker offers, and the rights that it gives to tasks. */
 export interface WorkerSettings extends FleetOptions {
   readonly name: string;
   readonly pools?: readonly string[] | undefined;
@@ -44,5 +44,5 @@ export interface RunningWorker {
 
 export const LEASE_MS = 30_000;
 export const AFFINITY_MS = 120_000;
-/** How often a server compares the tasks that it accepted with what Redis has. */
+/** Interval at which a server compares the tasks that it accepted with those in Redis. */
 export const BACKUP_CHECK_MS = 5000;

@@ -14,7 +14,7 @@ export async function checkFleet({ redis: url, namespace }: FleetOptions): Promi
   await store.close();
 }
 
-/** What answers the task methods of a server. */
+/** Answers the task methods of a server. */
 export interface TaskCalls {
   readonly isWorking: boolean;
   start(): void;

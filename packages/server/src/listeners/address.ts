@@ -47,7 +47,7 @@ export function bindable(host: string): string {
   return host === "localhost" ? "127.0.0.1" : withoutBrackets(host);
 }
 
-/** Whether a host of a URL or a Host header is an IP address. */
+/** Reports whether a host of a URL or a Host header is an IP address. */
 export function isNumeric(host: string): boolean {
   return host.startsWith("[") ? isIP(withoutBrackets(host)) === 6 : isIP(host) === 4;
 }

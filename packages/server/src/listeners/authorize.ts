@@ -8,11 +8,11 @@ export interface RequestHead {
   /** Path and query. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** Whether it asks for a WebSocket. */
+  /** True if it asks for a WebSocket. */
   readonly upgrade: boolean;
 }
 
-/** Which requests are accepted, and which front end serves them. */
+/** Conditions for accepting a request, and the front end that serves it. */
 export interface AccessRules {
   readonly host: string;
   readonly port: number;
@@ -24,7 +24,7 @@ export interface AccessRules {
   readonly allowHosts: readonly string[];
 }
 
-/** Where a request goes, or the status that rejects it. A rejection reveals nothing else. */
+/** The front end for a request, or the status that rejects it. A rejection reveals nothing else. */
 export type Authorization =
   | { readonly to: FrontendName }
   | { readonly to: "health" }

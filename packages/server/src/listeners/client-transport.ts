@@ -4,7 +4,7 @@ import { LIMITS } from "@flint/protocol";
 import { decode, LineReader, type Receiver, type Transport, WrappedTransport } from "@flint/rpc";
 import { streamTransport } from "@flint/rpc/node";
 
-/** Why a listener closes a connection, with the code and reason of a WebSocket close frame. */
+/** The reason a listener closes a connection, with the code and reason of a WebSocket close frame. */
 export const CLOSE_REASONS = {
   silent: { code: 1008, reason: "no initialize received in time" },
   crowded: { code: 1013, reason: "too many connections; try again later" },
@@ -37,10 +37,10 @@ export class SocketTransport extends WrappedTransport implements ClientTransport
 /** A first message is short; longer lines are left to the front end. */
 const MAX_HANDSHAKE_LINE = 64 * 1024;
 
-/** How the handshake of a client is recognised. */
+/** Settings for recognising the handshake of a client. */
 export interface HandshakeOptions {
   readonly clock: Clock;
-  /** Whether any request completes the handshake; otherwise only `initialize` does. */
+  /** True if any request completes the handshake; otherwise only `initialize` does. */
   readonly anyRequest: boolean;
 }
 
@@ -68,7 +68,7 @@ export class WatchedTransport extends WrappedTransport<ClientTransport> {
     inner.onDrain(() => this.#onDrain());
   }
 
-  /** Whether the client has completed the handshake. */
+  /** Reports whether the client has completed the handshake. */
   get initialized(): boolean {
     return this.#reader === undefined;
   }

@@ -31,12 +31,12 @@ export class Clients {
     this.#clock = clock;
   }
 
-  /** How many are connected. */
+  /** Number of connected clients. */
   get size(): number {
     return this.#clients.size;
   }
 
-  /** How many were accepted so far. */
+  /** Number of clients that were accepted so far. */
   get accepted(): number {
     return this.#accepted;
   }

@@ -15,7 +15,10 @@ import { VERSION } from "../version.ts";
 import { SocketTransport } from "./client-transport.ts";
 import type { Clients, Connections, Listener } from "./clients.ts";
 
-/** Where to listen, and which front end serves its clients; on a rendezvous socket each client chooses one. */
+/**
+ * The path of the socket, and the front end that serves its clients; on a rendezvous socket each client
+ * chooses one.
+ */
 export interface UnixOptions {
   readonly path: string;
   readonly protocol: FrontendName | "chosen";
@@ -144,7 +147,7 @@ async function removeStale(path: string): Promise<void> {
   unlinkSync(path);
 }
 
-/** Whether a program is listening at a path; assumed if in doubt. */
+/** Reports whether a program is listening at a path; assumed if in doubt. */
 function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ path });

@@ -12,12 +12,12 @@ import { type AccessRules, type Authorization, authorizeRequest, type RequestHea
 import type { Clients, Connections, Listener } from "./clients.ts";
 import { WebSocketTransport, webSocketLibrary } from "./web-socket-transport.ts";
 
-/** Where to listen and which clients to accept; port 0 is any free port. */
+/** The address to listen on and the clients to accept; port 0 is any free port. */
 export interface WebSocketOptions extends Omit<AccessRules, "port"> {
   readonly port: number;
   readonly clients: Clients;
   readonly clock: Clock;
-  /** What clients may do; a client with the token is not necessarily a program on this machine. */
+  /** Rights of clients; a client with the token is not necessarily a program on this machine. */
   readonly rights?: ClientRights;
 }
 

@@ -30,7 +30,7 @@ export class WebSocketTransport implements ClientTransport {
     socket.on("close", () => this.#emitDrain());
   }
 
-  /** Whether reading is paused; then a missing pong means nothing. */
+  /** Reports whether reading is paused; then a missing pong means nothing. */
   get paused(): boolean {
     return this.#paused;
   }

@@ -24,7 +24,10 @@ export interface PolicyRule {
   readonly agent: string | undefined;
   /** Undefined for a rule that is only about what actions need beyond the sandbox. */
   readonly pattern: Pattern | undefined;
-  /** What it is about beyond the sandbox. An allow rule without it allows nothing beyond the sandbox. */
+  /**
+   * The permission beyond the sandbox that it concerns. An allow rule without it allows nothing beyond the
+   * sandbox.
+   */
   readonly permission?: Permission | undefined;
 }
 
@@ -104,7 +107,10 @@ export class FileRules implements PolicyRules {
     return { decision: this.unanswered === "decline" ? "deny" : "ask", reason };
   }
 
-  /** What the action is, unless that is not in question, and every part of what it needs must be allowed. */
+  /**
+   * Returns an allow decision if rules allow the action itself, unless that is not in question, and every
+   * part of the permissions that it needs.
+   */
   #allowed(
     rules: readonly PolicyRule[],
     subjects: readonly Subject[],
@@ -142,7 +148,7 @@ function isAbout({ decision, permission }: PolicyRule, needs: Permission): boole
   return decision === "allow" || permission === undefined || permissionsOverlap(permission, needs);
 }
 
-/** Whether a rule gives an action this part of what it needs. */
+/** Reports whether a rule gives an action this part of what it needs. */
 function givesTo({ pattern, permission = {} }: PolicyRule, subjects: readonly Subject[], part: Permission) {
   const isFor = pattern === undefined || subjects.every((subject) => allows(pattern, subject));
   // What is needed is a host; at which addresses it is reached does not depend on what connects.
@@ -151,7 +157,7 @@ function givesTo({ pattern, permission = {} }: PolicyRule, subjects: readonly Su
   return isFor && permissionCovers(given, part);
 }
 
-/** What an action is about: its command, each of its files, or its tool. */
+/** Returns the subjects of an action: its command, each of its files, or its tool. */
 function subjectsOf(action: Action, cwd: string): Subject[] {
   switch (action.kind) {
     case "command":

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { parseSimpleCommand } from "@flint/core";
 import { Glob } from "@flint/host/globs";
 
-/** What a rule of a policy file matches. */
+/** The subjects that a rule of a policy file matches. */
 export type Pattern =
   | { readonly kind: "command"; readonly prefix?: readonly string[]; readonly command?: string }
   | { readonly kind: "fileChange"; readonly path?: string }
@@ -14,7 +14,7 @@ export type Subject =
   | { readonly kind: "fileChange"; readonly path: string | undefined; readonly realPath: string | undefined }
   | { readonly kind: "tool"; readonly name: string };
 
-/** Whether a pattern matches; `unknown` for a command whose effect cannot be read from its words. */
+/** The result of matching a pattern; `unknown` for a command whose effect cannot be read from its words. */
 export type Match = "yes" | "no" | "unknown";
 
 /** Programs that run the command they are given, so that the first word of a command line does not show what runs. */
@@ -24,12 +24,12 @@ const WRAPPERS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Whether a program runs any command that it is given. */
+/** Reports whether a program runs any command given to it. */
 export function isWrapper(program: string): boolean {
   return WRAPPERS.has(basename(program));
 }
 
-/** Whether an allow rule matches, beyond doubt. */
+/** Reports whether an allow rule matches, beyond doubt. */
 export function allows(pattern: Pattern, subject: Subject): boolean {
   if (pattern.kind === "fileChange" && subject.kind === "fileChange") {
     const matches = (path: string | undefined) => path !== undefined && matchesPath(pattern.path, path);
@@ -41,7 +41,7 @@ export function allows(pattern: Pattern, subject: Subject): boolean {
   return matchOf(pattern, subject) === "yes";
 }
 
-/** Whether a deny or ask rule matches, by any of the names that a subject has. */
+/** Matches a deny or ask rule, by any of the names that a subject has. */
 export function matchOf(pattern: Pattern, subject: Subject): Match {
   switch (pattern.kind) {
     case "command":
@@ -57,7 +57,7 @@ export function matchOf(pattern: Pattern, subject: Subject): Match {
   }
 }
 
-/** Whether a rule names exactly this command. */
+/** Reports whether a rule names exactly this command. */
 export function isExactly(pattern: Pattern, subject: Subject): boolean {
   return pattern.kind === "command" && subject.kind === "command" && pattern.command === subject.command;
 }

@@ -9,7 +9,7 @@ const PATTERN_FIELDS = ["tool", "prefix", "command", "path"];
 const PERMISSION_FIELDS = ["network", "write", "git", "unconfined"];
 const FIELDS = ["decision", ...PATTERN_FIELDS, "agent", "match", "not_match", ...PERMISSION_FIELDS];
 
-/** What the rules of a policy file can refer to. */
+/** The names that rules of a policy file can refer to. */
 export interface KnownNames {
   readonly home: string;
   /** The names of all agents, if they are known. */
@@ -42,7 +42,7 @@ export function checkRule(
   return { decision, agent, pattern, ...(permission === undefined ? {} : { permission }) };
 }
 
-/** What the rule matches: one of prefix, command and path, or everything that a tool does. */
+/** Returns the pattern of a rule: one of prefix, command and path, or everything that a tool does. */
 function patternOf(problems: Problems): Pattern | undefined {
   const [tool, command, prefix, path] = [
     problems.string("tool"),

@@ -3,7 +3,7 @@ import { nearest } from "@flint/view/commands";
 /** The tools that every agent has. */
 export const TOOL = { shell: "shell", edit: "edit" } as const;
 
-/** What agents and protocols call these tools: a rule with such a name would match nothing. */
+/** The names that agents and protocols have for these tools: a rule with such a name would match nothing. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   command: TOOL.shell,
   bash: TOOL.shell,

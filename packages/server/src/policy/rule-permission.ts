@@ -12,7 +12,7 @@ export interface Problem {
 type Table = Readonly<Record<string, unknown>>;
 type Decision = RuleDecision["decision"] | undefined;
 
-/** What a rule is about beyond the sandbox, and what is wrong with its fields. */
+/** The permission of a rule beyond the sandbox, and the problems with its fields. */
 export interface ReadPermission {
   readonly permission: Permission | undefined;
   readonly found: readonly Problem[];

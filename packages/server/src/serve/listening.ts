@@ -13,7 +13,7 @@ import { claimServer } from "../single-instance/claim.ts";
 import { Presence } from "../single-instance/presence.ts";
 import type { FurtherClients } from "./serve-stdio.ts";
 
-/** Where to listen and which clients to accept. */
+/** The addresses to listen on and the clients to accept. */
 export interface ListenOptions {
   readonly addresses: readonly Exclude<ListenAddress, { kind: "stdio" | "local" }>[];
   /** The front end of unix sockets. */
@@ -24,9 +24,9 @@ export interface ListenOptions {
   readonly token: TokenFile | undefined;
   readonly allowOrigins: readonly string[];
   readonly allowHosts: readonly string[];
-  /** Whether WebSocket clients may add MCP servers that are programs; false by default. */
+  /** True if WebSocket clients may add MCP servers that are programs; false by default. */
   readonly allowRemoteMcp?: boolean | undefined;
-  /** Where other programs find this server; undefined hides it. */
+  /** The place where other programs find this server; undefined hides it. */
   readonly presence: PresencePlace | undefined;
 }
 

@@ -22,12 +22,15 @@ async function open(scripts: readonly Script[], policy: "always" | "unlessTruste
   return { clock, server: await OpenServer.start(kit, { protocol: "harness" }) };
 }
 
-/** What two clients of one thread must agree on. */
+/** Returns the state that two clients of one thread must agree on. */
 function sharedState({ seq, turns, approvals, openItemIds, activeTurnId, usage, thread }: ThreadState) {
   return { seq, turns, approvals, openItemIds, activeTurnId, usage, status: thread.status };
 }
 
-/** What two clients of one thread must agree on at any moment, before live events have a `seq`. */
+/**
+ * Returns the state that two clients of one thread must agree on at any moment, before live events have a
+ * `seq`.
+ */
 function liveState({ turns, ...state }: ThreadState) {
   const { seq: _seq, ...rest } = sharedState({ ...state, turns: [] });
   return { ...rest, turns: turns.map(({ status, items }) => ({ status, items })) };

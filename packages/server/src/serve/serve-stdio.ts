@@ -4,9 +4,12 @@ import type { Transport } from "@flint/rpc";
 import { stdioTransport } from "@flint/rpc/node";
 import { type ServedClients, signalled, stopServer } from "./shutdown.ts";
 
-/** How long a silent client on stdio keeps others waiting. */
+/** Time for which a silent client on stdio keeps others waiting. */
 const SHARE_MS = 200;
-/** How long they wait after it has a response: most clients open a thread next, which loading the listeners would delay. */
+/**
+ * Time for which they wait after it has a response: most clients open a thread next, which loading the
+ * listeners would delay.
+ */
 const FIRST_REQUESTS_MS = 40;
 
 /** Further clients of the engine that serves stdio. */

@@ -7,7 +7,10 @@ import type { Clock } from "@flint/core/ports";
 export const SHUTDOWN_LIMITS = {
   /** The process ends after this long, even if turns are still running. */
   totalMs: 4_500,
-  /** How much of it may pass until pending requests are answered; one that waits for a turn is answered when turns stop. */
+  /**
+   * Share of it until which pending requests must be answered; one that waits for a turn is answered when
+   * turns stop.
+   */
   responsesMs: 2_000,
 };
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
@@ -78,7 +81,7 @@ export function releaseMemoryOnce(clock: Pick<Clock, "after">, grownBytes = GROW
   });
 }
 
-/** What the space for new objects takes. */
+/** Returns the size of the space for new objects. */
 function youngBytes(): number {
   const space = getHeapSpaceStatistics().find(({ space_name: name }) => name === "new_space");
   return space?.physical_space_size ?? 0;

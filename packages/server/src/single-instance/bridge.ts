@@ -3,7 +3,7 @@ import { LIMITS } from "@flint/protocol";
 import { LineReader, type Transport } from "@flint/rpc";
 import { signalled } from "../serve/shutdown.ts";
 
-/** Which side closed a bridge. */
+/** The side that closed a bridge. */
 export type BridgeEnd = "client" | "server";
 
 /** The client's end of a bridge. */

@@ -23,7 +23,10 @@ export function settingsHash(): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 16);
 }
 
-/** How a running server differs from one that this process would be; undefined if it does not. */
+/**
+ * Returns the difference between a running server and the one that this process would be; undefined if there
+ * is none.
+ */
 export function differenceTo(running: RunningServer): string | undefined {
   const version = versionDifference(running);
   if (version !== undefined) return version;

@@ -12,11 +12,14 @@ export interface JoinOptions {
   /** The state folder. */
   readonly folder: string;
   readonly protocol: FrontendName;
-  /** Where its threads work by default. */
+  /** The default folder of its threads. */
   readonly cwd: string;
 }
 
-/** How joining ended: which side closed the connection, or why it was not possible; no reason if no server is running. */
+/**
+ * The outcome of joining: the side that closed the connection, or why it was not possible; no reason if no
+ * server is running.
+ */
 export type Joined = { readonly end: BridgeEnd } | { readonly end: undefined; readonly reason?: string };
 
 /** The time to wait for a server that has the lock but was only just started. */

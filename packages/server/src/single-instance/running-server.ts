@@ -13,15 +13,15 @@ export type Connected =
   | {
       readonly ok: true;
       readonly socket: Socket;
-      /** How many other clients the server has, if it says so. */
+      /** Number of other clients of the server, if it reports it. */
       readonly clients?: number | undefined;
     }
   | { readonly ok: false; readonly reason: string };
 
-/** What a client asks of a running server. */
+/** Options of a client that connects to a running server. */
 export interface ConnectOptions {
   readonly protocol: FrontendName;
-  /** Where its threads work by default; the server's own folder if absent. */
+  /** The default folder of its threads; the server's own folder if absent. */
   readonly cwd?: string | undefined;
 }
 
@@ -55,7 +55,10 @@ export interface BackgroundServer {
   readonly cwd: string;
 }
 
-/** How long our server may take to start; and one that another program started first, after ours has exited. */
+/**
+ * Time limits for the start of our server, and, after ours has exited, of one that another program started
+ * first.
+ */
 const START_LIMITS = { ownMs: 20_000, otherMs: 5_000, pollMs: 20 };
 const MAX_LOG_BYTES = 1_048_576;
 const SHOWN_LOG_LINES = 5;

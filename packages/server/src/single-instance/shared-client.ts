@@ -12,9 +12,12 @@ import { differenceTo, versionDifference } from "./difference.ts";
 export interface SharedClientOptions extends ClientConnectOptions {
   /** The state folder. */
   readonly folder: string;
-  /** Where its threads work by default. */
+  /** The default folder of its threads. */
   readonly cwd: string;
-  /** Whether the environment of the server matters: not to a client that only reads and changes stored threads. */
+  /**
+   * True if the environment of the server matters, which it does not to a client that only reads and changes
+   * stored threads.
+   */
   readonly sameSettings: boolean;
 }
 

@@ -75,7 +75,7 @@ export class RulesFile implements Rules {
     return true;
   }
 
-  /** What the file contains now. It is read again only after a change. */
+  /** Returns the current rules of the file. It is read again only after a change. */
   #current(): ReadRules {
     const snapshot = snapshotOf(this.#path);
     if (isSame(snapshot, this.#snapshot)) return this.#read;
@@ -101,7 +101,7 @@ export class RulesFile implements Rules {
   }
 }
 
-/** Whether two rules allow the same; what they are called and when they were made does not matter. */
+/** Reports whether two rules allow the same; their names and ages do not matter. */
 function coversSame(left: Rule, right: Rule): boolean {
   const covered = ({ project, agent, tool, match, permission }: Rule) =>
     JSON.stringify([project, agent ?? null, tool, match, permission ?? null]);
@@ -162,7 +162,7 @@ export function lineRemoving(id: string): string {
   return JSON.stringify({ removed: id });
 }
 
-/** What the lines of a file result in: rules, oldest first, and what is wrong with the other lines. */
+/** The result of reading the lines of a file: rules, oldest first, and the problems with the other lines. */
 export interface ReadRules {
   readonly rules: readonly StoredRule[];
   readonly problems: readonly string[];

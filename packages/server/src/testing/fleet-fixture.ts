@@ -14,7 +14,7 @@ import { signerOf } from "../fleet/fleet-service.ts";
 
 const run = promisify(execFile);
 
-/** What the agent of a worker does with a prompt in its folder. */
+/** Scripts the work of a worker's agent on a prompt in its folder. */
 export type FleetWork = (worker: string, prompt: string, cwd: string) => Script;
 
 /** Runs git as the user in a folder. */
@@ -23,7 +23,7 @@ export async function runGit(cwd: string, ...args: string[]): Promise<string> {
   return (await run("git", [...who, ...args], { cwd })).stdout.trim();
 }
 
-/** How a Redis is started for others than its own user, and their address of it. */
+/** Arguments that start a Redis for others than its own user, and their address of it. */
 export interface RedisAccess {
   readonly args: readonly string[];
   readonly url: string;

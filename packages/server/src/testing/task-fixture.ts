@@ -19,7 +19,7 @@ import type { ServerOptions, TaskOptions } from "../server-options.ts";
 
 const run = promisify(execFile);
 
-/** What an agent of a test does with a prompt in its folder. */
+/** Scripts the work of a test's agent on a prompt in its folder. */
 export type Work = (text: string, turn: TurnContext, cwd: string) => Script;
 
 /** A repository, a server with two scripted agents, alpha and beta, and a client of it. */

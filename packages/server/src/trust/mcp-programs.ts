@@ -35,7 +35,7 @@ export class McpPrograms {
     return (await Promise.all(entries)).flat();
   }
 
-  /** Why a server must not be started now; undefined if it may be. */
+  /** Returns the reason a server must not be started now; undefined if it may be. */
   async problem(
     server: McpServerConfig,
     cwd: string,

@@ -15,7 +15,7 @@ export interface ServerProgram {
 /** The files of a program that lie where agents can write, or why they cannot all be known. */
 export type ProgramFiles = { readonly files: readonly string[] } | { readonly problem: string };
 
-/** Where to look, and what agents can write. */
+/** The folder to search, and the paths that agents can write. */
 export interface ProgramPlace {
   readonly cwd: string;
   /** Folders that agents can write, as real paths. */

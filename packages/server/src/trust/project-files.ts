@@ -25,10 +25,13 @@ interface Found extends SteeringFile {
 /** Plugins come with the packages that they use, which are part of what is trusted. */
 const LIMITS = { files: 20_000, bytes: 128 * 1024 * 1024 };
 
-/** How many folders above the workspace are searched at most. */
+/** Maximum number of folders above the workspace that are searched. */
 const MAX_LEVELS = 64;
 
-/** What steers agents in a project: their settings, plugins and hooks, and programs that the repository's git settings run. */
+/**
+ * The files that steer agents in a project: their settings, plugins and hooks, and programs that the
+ * repository's git settings run.
+ */
 export class ProjectFiles {
   readonly #home: string;
 
@@ -37,7 +40,7 @@ export class ProjectFiles {
     this.#home = home;
   }
 
-  /** What steers any of these agents, for the user to review. */
+  /** Returns the files that steer any of these agents, for the user to review. */
   async entries(
     cwd: string,
     agents: readonly SteeredAgent[],
@@ -55,7 +58,7 @@ export class ProjectFiles {
     return [...files, { key, file: fileOf(relative(cwd, key), digest, trusted.get(key), ["git"]) }];
   }
 
-  /** What steers an agent that reads these paths. */
+  /** Returns the files that steer an agent that reads these paths. */
   async steering(
     cwd: string,
     paths: readonly string[],
@@ -108,7 +111,9 @@ export class ProjectFiles {
   }
 }
 
-/** What the repository makes git run, as one thing to trust; undefined if there is nothing. */
+/**
+ * Returns the programs that the repository makes git run, as one thing to trust; undefined if there are none.
+ */
 async function gitDigest(cwd: string) {
   const git = await gitSteering(cwd);
   if (git === undefined || (git.settings.length === 0 && git.hooks === undefined && git.isComplete))

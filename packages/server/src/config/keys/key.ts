@@ -6,9 +6,9 @@ export interface ConfigKey<Schema extends z.ZodMiniType = z.ZodMiniType> {
   /** Describes a valid value; completes "must be". */
   readonly takes: string;
   readonly doc: string;
-  /** Whether a project file may set it. Addresses and keys never come from a project. */
+  /** True if a project file may set it. Addresses and keys never come from a project. */
   readonly inProject: boolean;
-  /** What the `*` at the end of its name can be, if not anything. */
+  /** Allowed values for the `*` at the end of its name; any if absent. */
   readonly names?: readonly string[];
 }
 

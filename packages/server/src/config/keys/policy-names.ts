@@ -1,6 +1,6 @@
 import type { ApprovalPolicy, BudgetEnforcement, GitMode, SandboxPolicy } from "@flint/protocol";
 
-/** What happens to commits that agents make in the sandbox. */
+/** Modes for commits that agents make in the sandbox. */
 export const GIT_MODES = ["off", "ask", "auto"] as const satisfies readonly GitMode[];
 
 /** Approval policies as the command line and configuration files write them, and the protocol's value of each. */

@@ -287,7 +287,7 @@ export function namesBelow(path: readonly string[]): readonly string[] {
   return [...new Set(below)];
 }
 
-/** What the `*` of a key can be; undefined if it can be anything. */
+/** Returns the allowed values for the `*` of a key; undefined if any are. */
 function possibleNames(name: ConfigName): readonly string[] | undefined {
   const row: ConfigKey = CONFIG_KEYS[name];
   return row.names;

@@ -12,7 +12,7 @@ import { readToken, TokenFile } from "../../listeners/token.ts";
 import { webSocketLibrary } from "../../listeners/web-socket-transport.ts";
 import { Listening, type ListenOptions } from "../listening.ts";
 
-/** What a test provides to its server. */
+/** The parts of a server that a test provides. */
 export interface ServerFixture {
   readonly engine: Engine;
   /** An empty folder. */
