@@ -4,7 +4,10 @@ import { type ClientConnectOptions, type FlintClient, openClient } from "./clien
 import type { HomeLocation, SocketLocation, UrlLocation } from "./transport/server-location.ts";
 import type { SpawnOptions } from "./transport/spawn.ts";
 
-/** Where the server is: a URL, socket or state folder of a running one, a transport, or a process to start. */
+/**
+ * The location of the server: a URL, socket or state folder of a running one, a transport, or a process to
+ * start.
+ */
 export type ServerLocation =
   | (UrlLocation & Not<"spawn" | "transport" | "socket">)
   | (SocketLocation & Not<"spawn" | "transport" | "url" | "home">)
@@ -14,7 +17,7 @@ export type ServerLocation =
 
 type Not<Name extends string> = { readonly [Each in Name]?: undefined };
 
-/** Where the server is, the client's info, and handlers for requests and events of the server. */
+/** The location of the server, the client's info, and handlers for requests and events of the server. */
 export type ConnectOptions = ServerLocation & ClientConnectOptions;
 
 /**

@@ -18,7 +18,10 @@ export class FlintRequestError extends Error {
   }
 }
 
-/** Why there is no answer: the connection ended, its process failed, time ran out, or the answer is malformed. */
+/**
+ * The reason there is no answer: the connection ended, its process failed, time ran out, or the answer is
+ * malformed.
+ */
 export type ConnectionFailure = "closed" | "spawnFailed" | "exited" | "timedOut" | "badAnswer";
 
 /** The server could not be asked, or did not answer in a usable way. `stderr` holds its last lines, if it was started here. */
@@ -38,7 +41,7 @@ export class FlintConnectionError extends Error {
   }
 }
 
-/** Which part of a turn went wrong: the turn itself, its being stopped, a refused request, or the connection. */
+/** The part of a turn that failed: the turn itself, its interruption, a refused request, or the connection. */
 export type TurnFailure = "turn" | "interrupted" | "request" | "connection" | "other";
 
 /** A turn failed. `turn` is set when the server reported how it ended. */

@@ -18,7 +18,7 @@ export type ApprovalChoice = Extract<ApprovalAnswer["decision"], string>;
 /** An answer to an approval; "leave" means that another client of the thread shall decide. */
 export type ApprovalReply = ApprovalChoice | ApprovalAnswer | "leave";
 
-/** What came while an answer was being found: the signal fires once no answer is needed any more. */
+/** The context of an answer in the making: the signal fires once no answer is needed any more. */
 export type AskContext = { readonly signal: AbortSignal };
 
 /** Decides about an approval. If it throws, the action is declined. */
@@ -42,14 +42,14 @@ export type OnToolCall = (
   context: AskContext,
 ) => ToolCallResult | "leave" | Promise<ToolCallResult | "leave">;
 
-/** Who decides, answers and runs. */
+/** The handlers that decide, answer and run. */
 export type AskHandlers = {
   readonly onApproval?: OnApproval | undefined;
   readonly onQuestion?: OnQuestion | undefined;
   readonly onToolCall?: OnToolCall | undefined;
 };
 
-/** How an answer gets back to the server. */
+/** The ways to send an answer to the server. */
 export type AskReplies = {
   reply(id: Id, result: unknown): void;
   replyError(id: Id, error: RpcError): void;

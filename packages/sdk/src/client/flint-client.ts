@@ -134,7 +134,7 @@ export type MethodSurface = {
   readonly [Name in Method]: (...given: MethodArguments<Name>) => Promise<Result<Name>>;
 };
 
-/** How the functions reach the server. */
+/** Calls a method of the server. */
 export type Call = <Name extends Method>(
   method: Name,
   params: ParamsInput<Name>,
@@ -162,7 +162,7 @@ export type ClientConnectOptions = ClientOptions & {
   readonly capabilities?: ParamsInput<"initialize">["capabilities"] | undefined;
   /** Aborts connecting, and closes the client later. */
   readonly signal?: AbortSignal | undefined;
-  /** How long `initialize` may take; 30 s if absent. */
+  /** Timeout of `initialize`; 30 s if absent. */
   readonly connectTimeoutMs?: number | undefined;
 };
 

@@ -8,10 +8,13 @@ export type ApprovalRequest = {
   readonly turnId: string;
   readonly approvalId: string;
   readonly action: Action;
-  /** What an answer may allow instead of exactly this: a decision with the id of one of them as its `rule`. */
   /** The agent that asks, and the folder of its thread: what an answer beyond this time applies to. */
   readonly agent?: string | undefined;
   readonly project?: string | undefined;
+  /**
+   * Rules that an answer may allow instead of exactly this action: a decision with the id of one of them as
+   * its `rule`.
+   */
   readonly suggestions?: readonly RuleSuggestion[] | undefined;
   readonly requestedAtMs?: number | undefined;
   /** When it is declined without an answer. */

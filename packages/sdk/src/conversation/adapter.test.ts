@@ -18,7 +18,7 @@ const context = { cwd: "/code" };
 class World {
   readonly servers: FakeServer[] = [];
   readonly threads = new Map<string, FakeThread>();
-  /** What happens in a turn; by default it answers with the thread and the last line of the prompt. */
+  /** Plays a turn; by default it answers with the thread and the last line of the prompt. */
   play: (thread: FakeThread, turnId: string, prompt: string) => void = (thread, turnId, prompt) => {
     thread.wholeTurn(turnId, `${thread.id}: ${prompt.split("\n").at(-1)}`);
   };

@@ -38,12 +38,14 @@ export type ConversationContext = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** How the adapter gets a connection, each time it needs a new one, and where it remembers conversations. */
+/**
+ * The function that opens each new connection of the adapter, and the store that remembers its conversations.
+ */
 export type ConversationAdapterOptions = {
   readonly connect: () => Promise<FlintClient>;
   /** In memory if absent. */
   readonly conversations?: ConversationMap | undefined;
-  /** How long `closeAll` waits for running turns to stop. 5 s if absent. */
+  /** Time for which `closeAll` waits for running turns to stop. 5 s if absent. */
   readonly closeMs?: number | undefined;
 };
 

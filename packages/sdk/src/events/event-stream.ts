@@ -55,7 +55,7 @@ export class EventHub {
   }
 }
 
-/** How much may wait for a slow reader. */
+/** Limits on the events that wait for a slow reader. */
 export type BufferLimits = {
   /** With more events than this waiting, consecutive deltas of one text are merged. */
   readonly events: number;

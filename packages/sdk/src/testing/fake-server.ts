@@ -1,7 +1,7 @@
 import { FLINT, type Method, type Params, type Thread, type ThreadItem, type Turn } from "@flint/protocol";
 import { type Id, memoryPair, Peer, type Transport } from "@flint/rpc";
 
-/** What a server answers to one method; throw a Refusal to refuse, return NO_ANSWER to stay silent. */
+/** The answer of a server to one method; throw a Refusal to refuse, return NO_ANSWER to stay silent. */
 type Answer = (params: Record<string, unknown>) => unknown;
 
 /** An answer that never comes. */
@@ -75,7 +75,7 @@ export class FakeServer {
     this.#peer.sendLine(line);
   }
 
-  /** How often a method was received. */
+  /** Returns the number of times that a method was received. */
   count(method: string): number {
     return this.received.filter((message) => message.method === method).length;
   }

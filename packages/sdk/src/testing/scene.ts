@@ -15,7 +15,7 @@ export type Scene = {
   caughtUp(): Promise<void>;
 };
 
-/** What happens after each `turn/start`, before the client can see its answer. */
+/** Plays the events after each `turn/start`, before the client can see its answer. */
 type Play = (fake: FakeThread, turnId: string) => void;
 
 async function setScene(play: Play = () => {}): Promise<Scene> {
@@ -44,7 +44,7 @@ async function setScene(play: Play = () => {}): Promise<Scene> {
   return { client, server, fake, thread, warnings, caughtUp };
 }
 
-/** Where the scenes of a test file are set, one for each test; its client is closed when the test ends. */
+/** The stage for the scenes of a test file, one for each test; its client is closed when the test ends. */
 export class Stage {
   #current: Scene | undefined;
 

@@ -51,12 +51,15 @@ export class ThreadHandle {
     return this.#state;
   }
 
-  /** Whether the thread has turns before those in `state`, which attaching leaves out of a long one. `thread/read` has all. */
+  /**
+   * Reports whether the thread has turns before those in `state`, which attaching leaves out of a long one.
+   * `thread/read` has all.
+   */
   get hasEarlierTurns(): boolean {
     return this.#hasEarlierTurns;
   }
 
-  /** Where this handle stands, to attach again from later. */
+  /** The position of this handle, to attach again from later. */
   get cursor(): ThreadCursor {
     return { afterSeq: this.#state.seq, epoch: this.#epoch };
   }

@@ -17,16 +17,16 @@ import { FlintConnectionError, FlintRequestError, TurnFailedError } from "../err
 import { type AgentEvent, eventTurnId } from "../events/agent-event.ts";
 import { EventStream } from "../events/event-stream.ts";
 
-/** What a user sends: a text, or pieces of several kinds. */
+/** Input of a user: a text, or pieces of several kinds. */
 export type Input = string | readonly UserInput[];
 
-/** What a turn may override, and how it can be stopped. */
+/** Settings that a turn overrides, and the signal that stops it. */
 export type TurnOptions = Omit<ParamsInput<"turn/start">, "threadId" | "input" | "delivery"> & {
   /** Interrupts the turn; it then ends with the status "interrupted". */
   readonly signal?: AbortSignal | undefined;
   /** A failed turn is a result like any other instead of an error. */
   readonly allowFailure?: boolean | undefined;
-  /** How long an interrupted turn may take to end. 30 s if absent. */
+  /** Time within which an interrupted turn must end. 30 s if absent. */
   readonly interruptMs?: number | undefined;
 };
 

@@ -85,13 +85,16 @@ function unreachable(message: string, cause?: unknown): FlintConnectionError {
   return new FlintConnectionError("closed", message, cause === undefined ? {} : { cause });
 }
 
-/** Whether a host is this machine. A name other than localhost may resolve to anything. */
+/**
+ * Reports whether a host is this machine. Names other than localhost do not count, because they may resolve
+ * to anything.
+ */
 export function isLoopback(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, "$1");
   return bare === "localhost" || bare === "::1" || (isIP(bare) === 4 && bare.startsWith("127."));
 }
 
-/** Why a token must not be sent to a URL, if others could read it on the way. */
+/** The reason a token must not be sent to a URL, if others could read it on the way. */
 export function clearTextRefusal({ protocol, hostname, origin }: URL): string | undefined {
   if (protocol !== "ws:" || isLoopback(hostname)) return undefined;
   return `${origin} would carry the token in clear. Use wss://, with TLS in front of the server.`;
@@ -99,7 +102,7 @@ export function clearTextRefusal({ protocol, hostname, origin }: URL): string | 
 
 const OTHERS = 0o077;
 
-/** What a state folder records about its running server, which may have crashed since. */
+/** Returns the record of the running server in a state folder, which may have crashed since. */
 export function readRunningServer(home: string): RunningServer | undefined {
   const text = readOwn(join(home, RUN_FILES.server));
   return text === undefined ? undefined : parseRendezvousLine(RunningServer, text);

@@ -5,7 +5,7 @@ import { StderrTail, streamTransport } from "@flint/rpc/node";
 import type { Endpoint } from "../client/app-server-client.ts";
 import { FlintConnectionError } from "../errors.ts";
 
-/** How to start a server; `flint serve --stdio` from PATH by default. */
+/** The command that starts a server; `flint serve --stdio` from PATH by default. */
 export type SpawnOptions = {
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
@@ -14,7 +14,9 @@ export type SpawnOptions = {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
   /** Receives the server's stderr as it arrives. */
   readonly onStderr?: ((text: string) => void) | undefined;
-  /** How long the server may take to exit after its stdin closes, and again after SIGTERM; 7.5 s if absent. */
+  /**
+   * Time within which the server must exit after its stdin closes, and again after SIGTERM; 7.5 s if absent.
+   */
   readonly stopMs?: number | undefined;
 };
 
@@ -23,7 +25,7 @@ type ProcessEnd =
   | { readonly kind: "exited"; readonly code: number | null; readonly signal: string | null };
 
 const STOP_MS = 7_500;
-/** How long an explanation waits for a process whose output has ended. */
+/** Time for which an explanation waits for a process whose output has ended. */
 const EXPLAIN_MS = 1_000;
 
 /** Starts a server and connects over stdin and stdout. A failed start is reported by `explain`, like any other end. */
@@ -111,7 +113,7 @@ function within<Value>(promise: Promise<Value>, milliseconds: number): Promise<V
   });
 }
 
-/** How to start a server in the background. */
+/** Options for starting a server in the background. */
 export interface DetachedOptions {
   readonly command: string;
   readonly args: readonly string[];

@@ -1,6 +1,8 @@
 import type { Receiver, Transport } from "@flint/rpc";
 
-/** What is used of a WebSocket; that of browsers, that of Node and that of the `ws` package all fit. */
+/**
+ * The part of a WebSocket that is used; that of browsers, that of Node and that of the `ws` package all fit.
+ */
 export interface WebSocketLike {
   readonly readyState: number;
   send(text: string): void;
