@@ -3,7 +3,7 @@ const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 const STRICT_DECODER = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 
-/** Whether bytes are UTF-8. */
+/** Reports whether bytes are UTF-8. */
 export function isUtf8(bytes: Uint8Array): boolean {
   // Expected: a strict decoder throws on anything else.
   try {

@@ -1,7 +1,7 @@
 import { Buffer, isUtf8 as isUtf8InNode } from "node:buffer";
 import { toUSVString } from "node:util";
 
-/** Whether bytes are UTF-8. */
+/** Reports whether bytes are UTF-8. */
 export const isUtf8: (bytes: Uint8Array) => boolean = isUtf8InNode;
 
 /** The text with every half of a surrogate pair that stands alone replaced. */

@@ -41,7 +41,7 @@ export function exactId(parsed: Json, text: () => string | undefined): Id {
   return original === undefined || original === String(parsed) ? parsed : new ExactNumber(original);
 }
 
-/** Why a request failed, as JSON-RPC writes it. */
+/** The error of a failed request, as JSON-RPC writes it. */
 export type RpcError = { code: number; message: string; data?: unknown };
 
 /** A line that is not a message. `answer` marks one with an id and no method, which was meant as a response. */
@@ -61,12 +61,12 @@ export type Incoming =
   | { kind: "failure"; id: Id; error: RpcError }
   | BadMessage;
 
-/** Whether messages carry the `jsonrpc` member. Both kinds are always read. */
+/** The envelope of messages: with `header` they carry the `jsonrpc` member. Both kinds are always read. */
 export type Envelope = { header: boolean };
 
 /**
- * How strictly calls are read. `params`: objects and arrays only, as JSON-RPC requires, or any value, for an owner with
- * its own error messages. `ids`: any JSON value, or strings and integers only.
+ * Strictness of reading calls. `params`: objects and arrays only, as JSON-RPC requires, or any value, for an
+ * owner with its own error messages. `ids`: any JSON value, or strings and integers only.
  */
 export type Reading = { readonly params: "structured" | "any"; readonly ids: "any" | "plain" };
 

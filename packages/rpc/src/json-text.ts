@@ -1,4 +1,4 @@
-/** What one message may hold. Checked on the text, before anything is built from it. */
+/** Limits on the content of one message. Checked on the text, before anything is built from it. */
 export const JSON_LIMITS = { depth: 128, members: 100_000, values: 1_000_000 } as const;
 
 const QUOTE = 34;
@@ -21,7 +21,10 @@ export function replaceLoneSurrogates(json: string): string {
   return json.replace(ESCAPES, (found) => (found.length === LONE_HALF_LENGTH ? "\\ufffd" : found));
 }
 
-/** Whether parsing this text can give an object with an own `__proto__` key. May err towards true, never towards false. */
+/**
+ * Reports whether parsing this text can give an object with an own `__proto__` key. May err towards true,
+ * never towards false.
+ */
 export function mayHoldPrototypeKey(json: string, hasEscapes: boolean): boolean {
   return json.includes("__proto__") || (hasEscapes && ESCAPED_PROTOTYPE_LETTER.test(json));
 }
@@ -33,7 +36,10 @@ export function dropPrototypeKeys(value: unknown): void {
   for (const inner of Object.values(value)) dropPrototypeKeys(inner);
 }
 
-/** Which limit the message breaks, as a sentence, or undefined. Costs next to nothing on ordinary messages. */
+/**
+ * Returns the limit that the message breaks, as a sentence, or undefined. Costs next to nothing on ordinary
+ * messages.
+ */
 export function findExcess(json: string): string | undefined {
   return couldExceed(json) ? measure(json) : undefined;
 }

@@ -9,7 +9,7 @@ const FIRST_SIZE = 4096;
 const RETAINED_SIZE = 65_536;
 const NOTHING = new Uint8Array(0);
 
-/** Why one line was not delivered: it is not UTF-8, or it has more bytes than the limit. */
+/** The reason one line was not delivered: it is not UTF-8, or it has more bytes than the limit. */
 export type LineFault = { kind: "encoding" | "oversize"; bytes: number; limit?: number };
 
 /** The limit and the callbacks of a reader, called in the order of the lines. They must not throw. */

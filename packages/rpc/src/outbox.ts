@@ -2,7 +2,7 @@ const BATCH_SIZE = 65_536;
 /** `THIS_TICK.then(f)` runs `f` in this tick, at less cost than `queueMicrotask`, which creates an async resource. */
 const THIS_TICK = Promise.resolve();
 
-/** Where an outbox writes: `write` returns false to ask for no more before the next drain. */
+/** The destination of an outbox: `write` returns false to ask for no more before the next drain. */
 export type Sink = { write(text: string): boolean; onDrain(listener: () => void): void };
 
 /** Sizes are in characters. `lowWater` is where a full outbox counts as drained, half of `limit` unless given. */

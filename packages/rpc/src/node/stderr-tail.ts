@@ -7,7 +7,7 @@ const SHOWN_LINES = 20;
 const FINISH_MS = 250;
 const FINISH_ROUNDS = 8;
 
-/** How much of a process's stderr is buffered, and who receives it as it arrives. */
+/** Limit on the buffered stderr of a process, and the receiver of it as it arrives. */
 export interface StderrTailOptions {
   readonly maxCharacters?: number | undefined;
   /** Receives everything as it arrives. */
