@@ -16,7 +16,7 @@ const AGE_UNITS = [
   [60_000, "min"],
 ] as const;
 
-/** How long ago something was: `5 min ago`. */
+/** Formats the age of something: `5 min ago`. */
 export function ageOf(then: number, now: number): string {
   const ago = Math.max(0, now - then);
   const [length, unit] = AGE_UNITS.find(([each]) => ago >= each) ?? [0, ""];

@@ -17,23 +17,26 @@ export interface ApprovalChoice {
   /** The key that selects it. */
   readonly key: string;
   readonly label: string;
-  /** What exactly it allows or declines. */
+  /** An exact description of what it allows or declines. */
   readonly help: string;
   readonly decision: Decision;
 }
 
-/** What a user is asked: the action in full, and the possible answers. An approval is never folded or cut. */
+/**
+ * The question of an approval: the action in full, and the possible answers. An approval is never folded or
+ * cut.
+ */
 export interface ApprovalPrompt {
   readonly title: string;
-  /** Where it happens, such as the folder of a command. */
+  /** The place of the action, such as the folder of a command. */
   readonly place?: Span | undefined;
   readonly subject: readonly Span[];
   readonly body: readonly Block[];
-  /** Why the agent asks for it, or why Flint does. */
+  /** The reason the agent or Flint asks for it. */
   readonly reason?: string | undefined;
-  /** Why the agent says that it needs more than its sandbox gives. */
+  /** The reason the agent says that it needs more than its sandbox gives. */
   readonly why?: string | undefined;
-  /** What happened when it ran before, as lines. */
+  /** The outcome of an earlier run, as lines. */
   readonly after: readonly string[];
   readonly choices: readonly ApprovalChoice[];
 }

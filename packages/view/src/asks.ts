@@ -1,7 +1,7 @@
 import type { Approval, QuestionRequest, ThreadState, UserQuestion } from "@flint/protocol";
 import { type ApprovalPrompt, approvalPrompt } from "./approval.ts";
 
-/** Where something waits for the user. */
+/** The thread or task in which something waits for the user. */
 interface AskPlace {
   readonly id: string;
   readonly threadId: string;

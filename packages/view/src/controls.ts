@@ -36,7 +36,9 @@ export type Control = ControlBase &
 /** The dependencies of a control besides its selector. */
 export interface ControlContext {
   readonly model: string;
-  /** Whether a turn is running: then a change counts from the next one on, unless the agent says otherwise. */
+  /**
+   * True if a turn is running: then a change applies from the next one on, unless the agent says otherwise.
+   */
   readonly isRunning: boolean;
 }
 
@@ -114,7 +116,7 @@ function steppedNumber(
   return next === from ? undefined : String(next);
 }
 
-/** Why a value cannot be chosen; undefined if it can. */
+/** Returns the reason a value cannot be chosen; undefined if it can. */
 export function problemWith(control: Control, value: string): string | undefined {
   switch (control.kind) {
     case "boolean":

@@ -76,7 +76,7 @@ function shortCommand({ title }: Row): string {
   return previewOf(spanText(title)).slice(0, MAX_COMMAND);
 }
 
-/** Whether a row shows work that can fail, so that its end is worth a word. */
+/** Reports whether a row shows work that can fail, so that its end is worth a word. */
 function isWork({ family }: Row): boolean {
   return family === "command" || family === "change" || family === "tool";
 }
@@ -99,7 +99,7 @@ export function describeAction(action: Action): string {
   }
 }
 
-/** What a rule allows, on one line and by its exact characters. */
+/** Describes a rule on one line and by its exact characters. */
 export function ruleLine(rule: Rule): string {
   return escapeExact(describeRule(rule)).replaceAll("\n", "\\n");
 }

@@ -5,16 +5,16 @@ import { argumentWords, callBlocks } from "./rows/calls.ts";
 import { diffBlock } from "./rows/diff.ts";
 import { inputBlocks } from "./rows/images.ts";
 
-/** How one item type is presented. */
+/** The presentation of one item type. */
 interface ItemView<Type extends ItemType> {
-  /** What the agent is doing while such an item is in progress. */
+  /** The activity of the agent while such an item is in progress. */
   readonly activity: string;
-  /** Which of its events get a line in a log of events. */
+  /** The events of the item that get a line in a log of events. */
   readonly logged: "started" | "completed" | "both" | "never";
   readonly row: (item: Item<Type>) => RowContent;
 }
 
-/** What a renderer decides; the rest has defaults. */
+/** The parts of a row that a renderer decides; the rest has defaults. */
 type RowContent = Pick<Row, "family"> & Partial<Omit<Row, "key" | "itemId" | "turnId" | "depth">>;
 
 /** The presentation of every item type: terminal, transcript, export and event descriptions derive from it. */
@@ -90,7 +90,7 @@ const ITEM_VIEWS: { readonly [Type in ItemType]: ItemView<Type> } = {
   hookRun: { activity: "Running a hook", logged: "completed", row: hookRow },
 };
 
-/** What a log of events needs to know about an item of an unknown type, which may have any shape. */
+/** Presentation of an item of an unknown type, which may have any shape, in a log of events. */
 const EXTENSION_VIEW = { activity: "Working", logged: "started" } as const;
 
 const rows = new WeakMap<ThreadItem, Row>();
@@ -110,7 +110,7 @@ export function rowOf(item: ThreadItem): Row {
   return row;
 }
 
-/** What can be done with a row follows from what it has. */
+/** Returns the actions on a row, which follow from its content. */
 function actionsOf({ fold, body = [], family, actions = [] }: RowContent): readonly RowAction[] {
   return [
     ...(fold === undefined ? [] : (["toggleFold"] as const)),
@@ -122,12 +122,12 @@ function actionsOf({ fold, body = [], family, actions = [] }: RowContent): reado
   ];
 }
 
-/** What the agent is doing while an item is in progress, for a status line. */
+/** Returns the activity of the agent while an item is in progress, for a status line. */
 export function activityOf(item: ThreadItem): string {
   return isKnownItem(item) ? viewOf(item.type).activity : EXTENSION_VIEW.activity;
 }
 
-/** Whether the start or the end of an item gets a line in a log of events. */
+/** Reports whether the start or the end of an item gets a line in a log of events. */
 export function isLogged(item: ThreadItem, when: "started" | "completed"): boolean {
   const { logged } = isKnownItem(item) ? viewOf(item.type) : EXTENSION_VIEW;
   return logged === "both" || logged === when;

@@ -3,17 +3,20 @@ import type { UserQuestion } from "@flint/protocol";
 const YES = /^(?:yes|go on|continue|allow|ok)\b/i;
 const NO = /^(?:no|stop|cancel|deny)\b/i;
 
-/** Whether the only options are a yes and a no, so that free text makes no sense. */
+/** Reports whether the only options are a yes and a no, so that free text makes no sense. */
 export function isYesOrNo({ options = [], secret }: UserQuestion): boolean {
   const [yes, no, ...more] = options;
   if (yes === undefined || no === undefined || more.length > 0 || secret === true) return false;
   return YES.test(yes.label) && NO.test(no.label);
 }
 
-/** What is asked for if the answer to a yes-or-no question is neither. */
+/** The reply to an answer to a yes-or-no question that is neither. */
 export const YES_OR_NO_HINT = "Please answer y, n, or a number.";
 
-/** Whether these can be sent: a yes-or-no question, such as that about a budget, takes one of its options only. */
+/**
+ * Reports whether these can be sent: a yes-or-no question, such as that about a budget, takes one of its
+ * options only.
+ */
 export function isAnswer(question: UserQuestion, answers: readonly string[]): boolean {
   const labels = (question.options ?? []).map(({ label }) => label);
   return !isYesOrNo(question) || answers.every((answer) => labels.includes(answer));

@@ -1,6 +1,6 @@
 import type { FileUpdateChange, PlanEntry } from "@flint/protocol";
 
-/** What kind of thing a row shows. */
+/** The kind of thing that a row shows. */
 export type RowFamily =
   | "user"
   | "message"
@@ -18,7 +18,7 @@ export type RowFamily =
   | "turn"
   | "unknown";
 
-/** How far the work of a row is. What has no status of its own is `completed`. */
+/** The progress of a row's work. Rows without a status of their own are `completed`. */
 export type RowStatus = "inProgress" | "completed" | "failed" | "declined";
 
 /** A piece of a line. The text is exactly what the agent sent; each screen escapes it in its own way. */
@@ -73,7 +73,7 @@ export interface ImageBlock {
   readonly source: string;
 }
 
-/** What a screen may offer to do with a row. */
+/** An action that a screen may offer on a row. */
 export type RowAction =
   | "toggleFold"
   | "openImage"
@@ -83,7 +83,7 @@ export type RowAction =
   | "forkAtRow"
   | "showDiff";
 
-/** Whether the details of a row are shown. */
+/** State of a row's details: shown or folded. */
 export type Fold = "open" | "closed";
 
 /** One entry of a timeline: what an item shows on every screen, without widths, colours or markup. */
@@ -96,16 +96,16 @@ export interface Row {
   readonly status: RowStatus;
   /** One line; empty if the body says it all. */
   readonly title: readonly Span[];
-  /** What belongs to the title and matters less: who sent it, the arguments of a call, what a turn has used. */
+  /** Less important parts of the title: the sender, the arguments of a call, the usage of a turn. */
   readonly meta: readonly Span[];
-  /** How it ended, such as `exit 1`; undefined if that goes without saying. */
+  /** Its end, such as `exit 1`; undefined if that goes without saying. */
   readonly outcome?: string | undefined;
   readonly durationMs?: number | undefined;
   readonly body: readonly Block[];
   /** Set if the row has details that can be hidden; undefined for what is always shown in full. */
   readonly fold?: Fold | undefined;
   readonly actions: readonly RowAction[];
-  /** How many sub-agents it is inside of. */
+  /** Number of sub-agents that it is inside of. */
   readonly depth: number;
 }
 

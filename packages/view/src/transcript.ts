@@ -23,7 +23,7 @@ function rowMarkdown(row: Row): string {
   return FAMILIES[row.family](row);
 }
 
-/** How each kind of row is written in Markdown. */
+/** The Markdown of each kind of row. */
 const FAMILIES: Readonly<Record<RowFamily, (row: Row) => string>> = {
   user: promptMarkdown,
   message: bodyText,

@@ -1,4 +1,4 @@
-/** What the line below the composer can show, and what each part is. */
+/** The possible parts of the line below the composer, with a description of each. */
 export const STATUS_PARTS = {
   threads: "other threads that are waiting for you, running or failed",
   agent: "the agent",
@@ -21,12 +21,12 @@ export type StatusPart = keyof typeof STATUS_PARTS;
 /** All parts, in the order of the table. */
 export const STATUS_PART_NAMES: readonly StatusPart[] = Object.keys(STATUS_PARTS).filter(isStatusPart);
 
-/** What the line shows unless the configuration says otherwise. */
+/** The parts of the line unless the configuration chooses others. */
 export const DEFAULT_STATUS_LINE: readonly StatusPart[] = [
   ...(["threads", "model", "permissions", "context", "help"] as const),
 ];
 
-/** Whether a name is that of a part of the line. */
+/** Reports whether a name is that of a part of the line. */
 export function isStatusPart(name: string): name is StatusPart {
   return Object.hasOwn(STATUS_PARTS, name);
 }
@@ -48,7 +48,7 @@ export const THEME_NAMES: readonly Theme[] = Object.keys(THEMES).filter(isTheme)
 /** The theme of a session unless the configuration says otherwise. */
 export const DEFAULT_THEME: Theme = "auto";
 
-/** Whether a name is that of a theme. */
+/** Reports whether a name is that of a theme. */
 export function isTheme(name: string): name is Theme {
   return Object.hasOwn(THEMES, name);
 }

@@ -1,6 +1,6 @@
 /**
- * Where the keys of a command work. What a key means in a place of its own goes before what it means everywhere, unless the
- * command goes first.
+ * The place in which the keys of a command work. Its own meaning of a key goes before the one everywhere,
+ * unless the command goes first.
  */
 export type KeyContext = "everywhere" | "composer" | "menu" | "list" | "pager" | "ask";
 
@@ -17,33 +17,33 @@ export type CommandGroup =
   | "Tasks"
   | "Answers";
 
-/** What has to be the case for a command to make sense. */
+/** A condition that must be met for a command to make sense. */
 export type Condition = "thread" | "turns" | "idle" | "running" | "queued" | "waiting";
 
-/** What a command takes after its name. */
+/** The argument of a command after its name. */
 export interface CommandArgument {
   readonly name: string;
   readonly isRequired: boolean;
-  /** Where completions come from; `text` has none. */
+  /** The source of completions; `text` has none. */
   readonly values: ArgumentValues;
 }
 
-/** What arguments can be that only a session can list. */
+/** Kinds of arguments whose values only a session can list. */
 export type ListedArgument =
   | ("thread" | "turn" | "model" | "agent" | "permissions")
   | ("process" | "task" | "control" | "statusParts" | "configKey");
 
-/** Where the completions of an argument come from. */
+/** The source of completions for an argument. */
 export type ArgumentValues =
   | { readonly kind: "text" | "file" | ListedArgument }
   | { readonly kind: "choice"; readonly choices: readonly string[] };
 
 /** A command of a session: one row of the palette, the help page and the table of keys. */
 export interface Command {
-  /** What it does, as a verb phrase. */
+  /** Description of its effect, as a verb phrase. */
   readonly title: string;
   readonly group: CommandGroup;
-  /** Where its keys work; commands without keys are in the palette all the same. */
+  /** The place in which its keys work; commands without keys are in the palette all the same. */
   readonly place: KeyContext;
   /** The default keys, in the notation of `readChord`; the first one is shown. */
   readonly keys: readonly string[];
@@ -65,7 +65,7 @@ export interface Command {
 /** State of the session that decides which commands are available. */
 export type CommandContext = Readonly<Record<Condition, boolean>>;
 
-/** Whether a command makes sense now. */
+/** Reports whether a command makes sense in a context. */
 export function isAvailable({ when = [] }: Pick<Command, "when">, context: CommandContext): boolean {
   return when.every((condition) => context[condition]);
 }
@@ -79,7 +79,7 @@ const REASONS: Readonly<Record<Condition, string>> = {
   waiting: "no approval or question is open",
 };
 
-/** Why a command makes no sense now; undefined if it does. */
+/** Returns the reason a command makes no sense in a context; undefined if it does. */
 export function reasonUnavailable(
   { when = [] }: Pick<Command, "when">,
   context: CommandContext,

@@ -52,7 +52,7 @@ function readPress(text: string): string | undefined {
 /** The keys of each command, after the configuration. */
 export interface Keymap {
   readonly keys: Readonly<Record<CommandId, readonly string[]>>;
-  /** What of the configuration has no effect, and why. */
+  /** Problems with parts of the configuration that have no effect. */
   readonly problems: readonly string[];
 }
 

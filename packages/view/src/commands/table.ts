@@ -11,7 +11,7 @@ export type CommandId = keyof typeof COMMANDS;
 /** Every command id, in the order of the table. */
 export const COMMAND_IDS: readonly CommandId[] = Object.keys(COMMANDS).filter(isCommandId);
 
-/** Whether a name is that of a command. */
+/** Reports whether a name is that of a command. */
 export function isCommandId(name: string): name is CommandId {
   return Object.hasOwn(COMMANDS, name);
 }
@@ -26,7 +26,10 @@ export function paletteCommands(): readonly CommandId[] {
   return COMMAND_IDS.filter((id) => commandOf(id).isOnlyKey !== true);
 }
 
-/** Whether choosing a command in a palette types it for the user to go on: without an argument it does nothing, or too much. */
+/**
+ * Reports whether choosing a command in a palette types it for the user to continue: without an argument it
+ * does nothing, or too much.
+ */
 export function isTypedOut(id: CommandId): boolean {
   const { isTyped = false, arguments: taken = [] } = commandOf(id);
   return isTyped || taken.some(({ isRequired }) => isRequired);
@@ -44,7 +47,7 @@ export function commandSections(): readonly CommandSection[] {
   return groups.map((group) => ({ group, ids: COMMAND_IDS.filter((id) => commandOf(id).group === group) }));
 }
 
-/** What is typed for a command: `/rewind [turn]`; undefined if it cannot be typed. */
+/** Returns the text to type for a command: `/rewind [turn]`; undefined if it cannot be typed. */
 export function usageOf(id: CommandId): string | undefined {
   const { slash, arguments: taken = [] } = commandOf(id);
   if (slash === undefined) return undefined;

@@ -13,7 +13,7 @@ export interface ListItem {
   readonly blocks: readonly MarkdownBlock[];
 }
 
-/** How a column of a table is aligned. */
+/** The alignment of a table's column. */
 export type Alignment = "left" | "right" | "center";
 
 /** A block of Markdown. */
@@ -58,7 +58,7 @@ function pieceText(piece: Inline): string {
   }
 }
 
-/** Whether a link may be followed: only to the web, never to a script or a file. */
+/** Reports whether a link may be followed: only to the web, never to a script or a file. */
 export function isWebLink(url: string): boolean {
   return /^https?:\/\/[^\s\p{Cc}]+$/iu.test(url);
 }

@@ -6,9 +6,12 @@ export interface CodePiece {
   readonly text: string;
 }
 
-/** What a line begins inside of: a comment or a string that began on an earlier line. */
+/**
+ * The state at the start of a line: inside of a comment or a string that began on an earlier line, or
+ * outside.
+ */
 export interface CodeState {
-  /** What ends it; undefined outside. */
+  /** The text that ends the comment or string; undefined outside. */
   readonly until?: string | undefined;
   readonly kind?: "comment" | "string" | undefined;
 }

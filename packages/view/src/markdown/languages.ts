@@ -1,4 +1,4 @@
-/** What a line of code is cut by. */
+/** The words and marks by which a line of code is split. */
 export interface Language {
   readonly keywords: ReadonlySet<string>;
   readonly lineComments: readonly string[];

@@ -1,11 +1,11 @@
 /**
- * Where Markdown can be cut so that each part means the same on its own: after a blank line, before a line that begins
- * something new. Text that is added at the end moves no cut that has a complete line after it.
+ * A part of Markdown that means the same on its own. Cuts are after a blank line, or before a line that
+ * begins something new. Text that is added at the end moves no cut that has a complete line after it.
  */
 export interface Segment {
   readonly start: number;
   readonly end: number;
-  /** Whether no text that follows can change where it ends. */
+  /** True if no text that follows can change its end. */
   readonly isFinal: boolean;
 }
 
@@ -23,9 +23,9 @@ export function segmentsOf(text: string): Segment[] {
 /** Finds the cuts line by line, in a text that may grow at its end. */
 export class Cuts {
   readonly #segments: Segment[] = [];
-  /** Where the first line begins that was not complete. */
+  /** Offset of the first line that was incomplete. */
   #at = 0;
-  /** Where the segment begins that is still open. */
+  /** Offset of the segment that is still open. */
   #start = 0;
   #first: string | undefined;
   #fence: string | undefined;

@@ -26,7 +26,7 @@ export function markdownOf(block: Extract<Block, { kind: "markdown" }>): readonl
 export class MarkdownStream {
   #text = "";
   #cuts = new Cuts();
-  /** How many segments of the text are frozen, and where the last of them ends. */
+  /** Number of frozen segments of the text, and the end of the last of them. */
   #segments = 0;
   #done = 0;
   #frozen: MarkdownBlock[] = [];

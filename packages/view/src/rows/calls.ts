@@ -64,7 +64,7 @@ export function callBlocks(item: Item<"mcpToolCall"> | Item<"toolCall">): Block[
   ];
 }
 
-/** What a tool returned: MCP content, text, or any value. */
+/** Renders the result of a tool: MCP content, text, or any value. */
 function resultBlocks(result: unknown): Block[] {
   if (result === undefined || result === null || result === "") return [];
   if (typeof result === "string") return [output(result)];

@@ -46,7 +46,7 @@ export function turnEndRow(turn: Turn): Row | undefined {
   };
 }
 
-/** How long a turn worked: the time that it waited for the user is not its own. */
+/** Returns the time for which a turn worked, without the time that it waited for the user. */
 export function workingTimeMs({ durationMs, waitedMs = 0 }: Turn): number | undefined {
   return durationMs === undefined ? undefined : Math.max(0, durationMs - waitedMs);
 }
@@ -69,7 +69,7 @@ function figures(turn: Turn): Span[] {
   return words.map((text) => ({ text, emphasis: "muted" }));
 }
 
-/** What a turn has used, if its events said so. */
+/** Returns the usage of a turn, if its events reported it. */
 function usageOf(turn: Turn): { readonly usage?: TokenUsage; readonly cost?: Cost } {
   const usage: unknown = Reflect.get(turn, "usage");
   const cost: unknown = Reflect.get(turn, "cost");

@@ -7,7 +7,7 @@ import {
 } from "@flint/protocol";
 import { count, duration } from "../amounts.ts";
 
-/** What an event of a task means to the user, in one line; undefined for steps that say nothing by themselves. */
+/** Describes an event of a task to the user in one line; undefined for steps of no interest on their own. */
 export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | undefined {
   switch (event.type) {
     case "task/added":

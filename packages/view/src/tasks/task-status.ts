@@ -1,7 +1,7 @@
 import { reviewModeOf, type TaskRow, type TaskSpec } from "@flint/protocol";
 import { duration, money } from "../amounts.ts";
 
-/** What comes first in a list: what waits for the user, then what runs, then what waits, then what has ended. */
+/** Order of a list: tasks that wait for the user, then running ones, then waiting ones, then ended ones. */
 const ORDER: readonly TaskRow["phase"][] = [
   "asking",
   "approving",
@@ -21,7 +21,7 @@ export function sortedTasks(tasks: readonly TaskRow[]): TaskRow[] {
   );
 }
 
-/** Whether a task has ended or waits for the user. */
+/** Reports whether a task has ended or waits for the user. */
 export function hasEnded({ phase }: TaskRow): boolean {
   return phase === "done" || phase === "failed" || phase === "cancelled";
 }
@@ -34,7 +34,7 @@ export function taskCells(task: TaskRow, now: number): string[] {
 /** The titles of those columns. */
 export const TASK_COLUMNS = ["TASK", "STATUS", "ROUND", "AGENTS", "USED", "TITLE"];
 
-/** Where a task stands, in a few words. */
+/** Describes the status of a task in a few words. */
 export function statusOf(task: TaskRow, now: number): string {
   switch (task.phase) {
     case "running":
@@ -67,7 +67,7 @@ const STEPS: Readonly<Record<NonNullable<TaskRow["step"]>, string>> = {
   merge: "merging",
 };
 
-/** Which round of how many a task is in; `-` before the first one. */
+/** Returns the round of a task and their number; `-` before the first one. */
 export function roundOf({ round, rounds, attempt }: TaskRow): string {
   if (round === 0) return "-";
   return attempt === 1 ? `${round}/${rounds}` : `${round}/${rounds}, attempt ${attempt}`;
@@ -77,7 +77,7 @@ function agentsOf({ executor, reviewer }: TaskRow): string {
   return reviewer === undefined ? executor : `${executor} → ${reviewer}`;
 }
 
-/** What a task has cost so far, in money and time. */
+/** Describes the cost of a task so far, in money and time. */
 export function usageText({ usage }: Pick<TaskRow, "usage">): string {
   const time = duration(usage.seconds * 1000);
   return usage.cost === undefined ? time : `${money(usage.cost)}, ${time}`;
