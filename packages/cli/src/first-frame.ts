@@ -8,7 +8,7 @@ import { branchOf } from "./commands/session/branch.ts";
 /** With these the command prints or asks something first, or the session looks different or is in another folder. */
 const LATER = /^(?:-h|--help|-V|--version|--yolo|--permissions|--screen|-C|--cwd)(?:=|$)/;
 
-/** Whether a session follows, inline and in this folder, with nothing in between. */
+/** Reports whether a session follows, inline and in this folder, with nothing in between. */
 export function canDrawFirstFrame(args: readonly string[]): boolean {
   const [first] = args;
   const isSession = first === undefined || first === "resume" || opensSession(args);

@@ -30,7 +30,7 @@ export async function main(args: readonly string[], firstFrame?: FirstFrame): Pr
   }
 }
 
-/** Where to find help; undefined unless the error is in how Flint was called or configured. */
+/** Returns the place to find help; undefined unless the error is in how Flint was called or configured. */
 function hintFor(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   if (error.name === "ConfigError") return 'Run "flint config keys" for all keys and their values.';

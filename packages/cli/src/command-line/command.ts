@@ -51,7 +51,7 @@ export interface CommandSection {
   readonly commands: Readonly<Record<string, Command | CommandGroup>>;
 }
 
-/** Whether a name stands for several commands. */
+/** Reports whether a name stands for several commands. */
 export function isGroup(command: Command | CommandGroup): command is CommandGroup {
   return "commands" in command;
 }

@@ -78,7 +78,7 @@ const INSTEAD: Readonly<Record<string, string>> = {
   update: "Update Flint where you installed it: git pull && npm ci.",
 };
 
-/** What to run instead: a known counterpart, or the most similar command. */
+/** Suggests a command to run instead: a known counterpart, or the most similar one. */
 function hintFor(name: string, known: readonly string[], where: string): string {
   const instead = where === "flint" && Object.hasOwn(INSTEAD, name) ? INSTEAD[name] : undefined;
   if (instead !== undefined) return instead;

@@ -17,7 +17,9 @@ export const EXIT_CODES = {
 /** A code that `flint` exits with. */
 export type ExitCode = keyof typeof EXIT_CODES;
 
-/** Why this program stopped a turn: a signal, a closed output pipe, or output that cannot be written. */
+/**
+ * The reason this program stopped a turn: a signal, a closed output pipe, or output that cannot be written.
+ */
 export type StopCause = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGPIPE" | "outputFailed";
 
 /** The code for each cause. */
@@ -32,15 +34,15 @@ export const STOP_CODES: Readonly<Record<StopCause, ExitCode>> = {
 /** The outcome of a turn. */
 export interface TurnOutcome {
   readonly status: "completed" | "interrupted" | "failed" | "inProgress";
-  /** What made this program stop it, if anything did. */
+  /** The event that made this program stop it, if any. */
   readonly cause?: StopCause | undefined;
-  /** Why it failed, by the name of the error. */
+  /** The reason it failed, by the name of the error. */
   readonly errorInfo?: string | undefined;
-  /** Whether it went beyond a limit that could be checked only after its end. */
+  /** True if it went beyond a limit that could be checked only after its end. */
   readonly wentOverLimit?: boolean;
-  /** Whether something was declined because no user could be asked. */
+  /** True if something was declined because no user could be asked. */
   readonly declinedUnattended: boolean;
-  /** Whether the answer matches the schema; undefined without one. */
+  /** True if the answer matches the schema; undefined without one. */
   readonly matchesSchema?: boolean | undefined;
 }
 

@@ -36,7 +36,7 @@ export const HELP_FLAG = {
   help: { type: "boolean", short: "h", doc: "Show help for this command" },
 } as const satisfies Flags;
 
-/** How long a background server waits for the next client by default. */
+/** Default time for which a background server waits for the next client. */
 export const DEFAULT_IDLE_SECONDS = 600;
 
 const ALONE_FLAG = {
@@ -193,7 +193,7 @@ export const JSON_FLAG = {
   json: { type: "boolean", doc: "Print JSON" },
 } as const satisfies Flags;
 
-/** Which part of a thread is played, and how fast. */
+/** The part of a thread to play, and the speed. */
 export const REPLAY_FLAGS = {
   turn: { type: "string", takes: "TURN", doc: "Play only this turn, by number or id" },
   speed: { type: "string", takes: "N", doc: "Playback speed (default: 1)" },

@@ -60,7 +60,7 @@ function given<Name extends string>(name: Name, value: number | undefined): { [K
   return (value === undefined ? {} : { [name]: value }) as { [Key in Name]?: number };
 }
 
-/** Whether limits have to hold; undefined: as configured. */
+/** Returns the enforcement of limits; undefined: as configured. */
 export function enforcementOf({ limits }: LimitValues): BudgetEnforcement | undefined {
   return limits === undefined ? undefined : enforcementNamed(choice("limits", limits, ENFORCEMENTS));
 }

@@ -7,7 +7,7 @@ export function opensSession([first]: readonly string[]): boolean {
   return first.startsWith("-") || /\s/.test(first);
 }
 
-/** Whether an argument is `-p` or `--print`, with which a prompt is answered without a session. */
+/** Reports whether an argument is `-p` or `--print`, with which a prompt is answered without a session. */
 export function isPrint(argument: string): boolean {
   return argument === "-p" || argument === "--print";
 }

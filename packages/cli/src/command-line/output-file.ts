@@ -18,7 +18,7 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const WRITE =
   constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** What the system has for programs to write to, such as /dev/stdout. */
+/** Paths that the system provides for programs to write to, such as /dev/stdout. */
 const SYSTEM_FILES = /^\/(?:dev|proc)\//;
 
 /**
@@ -79,7 +79,7 @@ function realPath(path: string): string {
   }
 }
 
-/** Where an open folder is; undefined on a system that does not say. */
+/** Returns the path of an open folder; undefined on a system that does not report it. */
 function openedPath(folder: number): string | undefined {
   try {
     return readlinkSync(`/proc/self/fd/${folder}`);

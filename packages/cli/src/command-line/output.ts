@@ -36,7 +36,10 @@ export function columns(rows: readonly (readonly string[])[]): string {
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-/** Why output can no longer be written: the terminal was closed, the pipe was closed, or the write failed. */
+/**
+ * The reason output can no longer be written: the terminal was closed, the pipe was closed, or the write
+ * failed.
+ */
 export type OutputFailure = "terminalClosed" | "readerGone" | "unwritable";
 
 /** The cause of a failed write to a standard stream. */

@@ -30,7 +30,9 @@ export type ServerFlagValues = Omit<FlagValues<typeof SERVER_FLAGS>, "help"> & {
   readonly "auto-resume"?: boolean | undefined;
 };
 
-/** Whether any option configures the server itself, so that the running server cannot take its place. */
+/**
+ * Reports whether any option configures the server itself, so that the running server cannot take its place.
+ */
 export function configuresServer({ cwd: _cwd, ...values }: ServerFlagValues): boolean {
   return [...Object.keys(SERVER_FLAGS), "auto-resume"].some((name) => Object.hasOwn(values, name));
 }
@@ -171,7 +173,10 @@ function unknownAgent(name: string | undefined, known: readonly string[]): strin
   return `No agent ${name}. ${hint}`;
 }
 
-/** Whether an agent is given as a command line: that contains a space or a slash, and a name contains neither. */
+/**
+ * Reports whether an agent is given as a command line: that contains a space or a slash, and a name contains
+ * neither.
+ */
 export function isCommandLine(agent: string): boolean {
   return /[\s/]/.test(agent);
 }

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 
-/** Whether a user at this terminal can answer a question. */
+/** Reports whether a user at this terminal can answer a question. */
 export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true && isInForeground();
 }
 
 /**
- * Whether this process is in the terminal's foreground group. The system stops a background process that reads keys.
- * Without `/proc` it is assumed to be in the foreground.
+ * Reports whether this process is in the terminal's foreground group. The system stops a background process
+ * that reads keys. Without `/proc` it is assumed to be in the foreground.
  */
 export function isInForeground(): boolean {
   try {

@@ -8,9 +8,9 @@ import { type PlacedOptions, type ServerFlagValues, serverOptions } from "../com
 /** A client of a server: of the running one, or of one in this process that closes with it. */
 export interface OpenServer {
   readonly client: FlintClient;
-  /** Whether other clients use the server too. */
+  /** True if other clients use the server too. */
   readonly isShared: boolean;
-  /** Why the running server is not used, if there is one. */
+  /** The reason the running server is not used, if there is one. */
   readonly notJoined: string | undefined;
   close(): Promise<void>;
 }

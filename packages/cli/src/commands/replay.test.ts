@@ -4,7 +4,7 @@ import { replay, replayed } from "./replay.ts";
 
 type Line = Omit<TraceRecord, "at" | "stage"> & Partial<TraceRecord>;
 
-/** What the command prints about a trace of these lines, a millisecond apart. */
+/** Returns the output of the command for a trace of these lines, a millisecond apart. */
 function shown(lines: readonly (Line | string)[], values: Parameters<typeof replayed>[2] = {}) {
   const texts = lines.map((line, index) =>
     typeof line === "string" ? line : JSON.stringify({ at: 1_000 + index, stage: "raw", ...line }),

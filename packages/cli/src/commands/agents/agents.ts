@@ -34,9 +34,9 @@ interface AgentRow {
   readonly version?: string;
   /** The version that Flint is tested with. */
   readonly testedVersion?: string;
-  /** Whether Flint installed it. */
+  /** True if Flint installed it. */
   readonly installedByFlint: boolean;
-  /** How to get it, if it is not installed. */
+  /** The command that installs it, if it is not installed. */
   readonly install?: string;
 }
 
@@ -131,7 +131,10 @@ function stateOf({ path, version, testedVersion }: AgentRow): string {
     : `${version} (tested: ${testedVersion})`;
 }
 
-/** Whether a command starts the agent's own program, and not one that runs it, such as `node agent.mjs`. */
+/**
+ * Reports whether a command starts the agent's own program, and not one that runs it, such as `node
+ * agent.mjs`.
+ */
 export function isOwnProgram(command: readonly string[], known: AgentDescriptor | undefined): boolean {
   const [program = "", ...options] = command;
   if (known === undefined) return options.length === 0;

@@ -1,6 +1,6 @@
 import { type Item, type ItemType, isKnownItem, type ThreadItem } from "@flint/protocol";
 
-/** What items are printed with. */
+/** Dependencies of printing items. */
 export interface ItemContext {
   /** The agent of the thread, which is printed as the server of its own tools. */
   readonly agent: string;
@@ -9,7 +9,7 @@ export interface ItemContext {
 }
 
 interface Row<Type extends ItemType> {
-  /** Whether it is printed when it starts, or only when it has completed. */
+  /** The moment from which it is printed: its start, or its completion. */
   readonly printed: "from its start" | "when completed";
   /** Its content; undefined if it is not printed. */
   readonly body: (item: Item<Type>, context: ItemContext) => ExecItemBody | undefined;
@@ -17,7 +17,7 @@ interface Row<Type extends ItemType> {
 
 const NOT_PRINTED = { printed: "when completed", body: () => undefined } as const;
 
-/** How each item type is printed. Types that Codex does not print are not printed here. */
+/** The printing of each item type. Types that Codex does not print are not printed here. */
 const ITEM_ROWS: { readonly [Type in ItemType]: Row<Type> } = {
   userMessage: NOT_PRINTED,
   agentMessage: {

@@ -28,7 +28,7 @@ export interface ReadSettings {
   readonly notes: readonly string[];
 }
 
-/** What a setting means, and why it, or a part of it, is ignored. */
+/** The meaning of a setting, and the reason why it, or a part of it, is ignored. */
 interface Meaning {
   readonly means?: CodexSettings;
   readonly ignored?: string;

@@ -61,7 +61,7 @@ export function execOrCodexExec(exec: Command): Command {
   return { ...exec, run: (args) => (usesCodexFormat(args) ? codexExecCommand : exec).run(args) };
 }
 
-/** Whether the arguments of `exec` ask for Codex's format. */
+/** Reports whether the arguments of `exec` ask for Codex's format. */
 export function usesCodexFormat(args: readonly string[]): boolean {
   const end = args.indexOf("--");
   return (end === -1 ? args : args.slice(0, end)).includes("--experimental-json");

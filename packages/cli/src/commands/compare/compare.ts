@@ -75,7 +75,7 @@ async function untilResting(client: FlintClient, ids: readonly string[]): Promis
   }
 }
 
-/** What each agent made of it, side by side. */
+/** Shows the results of the agents side by side. */
 export function comparison(candidates: readonly Candidate[]): string {
   const rows = candidates.map(({ agent, task, diff }) => [
     agent,

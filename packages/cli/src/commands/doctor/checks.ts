@@ -50,7 +50,7 @@ async function program(): Promise<readonly Finding[]> {
   ];
 }
 
-/** Whether Flint supports this version of Node. */
+/** Reports whether Flint supports this version of Node. */
 export function isNodeNewEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return (major === 20 && minor >= 19) || (major === 22 && minor >= 13) || major > 22;
@@ -124,7 +124,7 @@ async function workspace(cwd: string): Promise<readonly Finding[]> {
   }
 }
 
-/** Which agents are installed, in which version, and whether they have a login or a key. */
+/** Checks which agents are installed, in which version, and with a login or a key or without. */
 export async function agents(cwd: string): Promise<readonly Finding[]> {
   // An invalid configuration is reported by its own check.
   const config = await new UserConfig(userConfigPath()).read().catch(() => undefined);
@@ -173,7 +173,7 @@ function hasNoCredentials({ credentials: { variables, files } }: AgentDescriptor
   return variables.length === 0 && files.length === 0;
 }
 
-/** Whether the user's configuration is valid, and whether the programs of its MCP servers exist. */
+/** Checks that the user's configuration is valid, and that the programs of its MCP servers exist. */
 export async function configuration(): Promise<readonly Finding[]> {
   const config = new UserConfig(userConfigPath());
   try {
@@ -188,7 +188,7 @@ export async function configuration(): Promise<readonly Finding[]> {
   }
 }
 
-/** Whether the machine's configuration is valid, and what it locks. */
+/** Checks that the machine's configuration is valid, and lists what it locks. */
 async function machineFindings(): Promise<readonly Finding[]> {
   const name = "machine";
   try {

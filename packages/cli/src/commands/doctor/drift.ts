@@ -7,8 +7,8 @@ import type { Finding } from "./finding.ts";
 const HELP_MS = 10_000;
 
 /**
- * Whether an agent has another version than the one that Flint is tested with, and which of the options that Flint uses
- * that version no longer lists.
+ * Checks whether an agent has another version than the one that Flint is tested with, and which of the
+ * options that Flint uses that version no longer lists.
  */
 export async function versionDrift(
   client: FlintClient,
@@ -30,7 +30,7 @@ export async function versionDrift(
   return [{ name: id, state: "problem", detail, fix }];
 }
 
-/** What `--help` prints; undefined if the program fails or takes too long. */
+/** Returns the output of `--help`; undefined if the program fails or takes too long. */
 async function helpOf(client: FlintClient, program: string): Promise<string | undefined> {
   const asked = client.call("command/exec", { command: [program, "--help"], timeoutMs: HELP_MS });
   const answer = await asked.catch(() => undefined);

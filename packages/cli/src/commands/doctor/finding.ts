@@ -3,7 +3,7 @@ export interface Finding {
   readonly name: string;
   readonly state: "ok" | "absent" | "problem";
   readonly detail: string;
-  /** How to fix it. */
+  /** Advice for fixing it. */
   readonly fix?: string;
 }
 

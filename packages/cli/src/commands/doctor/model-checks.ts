@@ -112,7 +112,7 @@ function ofProvider(provider: string, list: readonly Model[]): readonly Model[] 
   return list.filter(({ id }) => id.startsWith(`flint/${provider}/`));
 }
 
-/** Whether a row only says that a configured provider has no models. */
+/** Reports whether a row only says that a configured provider has no models. */
 function isMissing({ id }: Model): boolean {
   return id.endsWith(`/${FIRST_LISTED}`);
 }

@@ -6,7 +6,7 @@ import { EXEC_FLAGS } from "./options.ts";
 
 type Name = keyof typeof EXEC_FLAGS;
 
-/** What concerns only the output of the command itself. */
+/** Options that concern only the output of the command itself. */
 const OWN: readonly Name[] = ["detach", "help", "json"];
 const SAMPLES: Partial<Record<Name, string>> = {
   agent: "codex",
@@ -20,7 +20,7 @@ beforeEach(async () => {
   onTestFinished(() => void vi.unstubAllEnvs());
 });
 
-/** What becomes of an option: it changes the task, it is refused, or nothing. */
+/** Returns the fate of an option: it changes the task, is refused, or is ignored. */
 async function fate(name: Name): Promise<string> {
   const flag = EXEC_FLAGS[name];
   const sample = SAMPLES[name] ?? "7";

@@ -47,7 +47,10 @@ function checkDetached(values: Values): void {
     throw new UsageError("--detach needs the name of an agent. Add the command to your configuration.");
 }
 
-/** What these options request of a task; the configuration of its server has the rest. Throws for those that no task follows. */
+/**
+ * Returns the request for a task with these options; the configuration of its server has the rest. Throws for
+ * options that no task follows.
+ */
 export async function detachedRequest(values: Values): Promise<Omit<Task, "prompt">> {
   checkDetached(values);
   const { limits = {}, enforcement } = readExecOptions(values);

@@ -218,7 +218,7 @@ class ExecRun {
     });
   }
 
-  /** What becomes of the commands that the agent left running; empty if there are none. */
+  /** Describes the fate of the commands that the agent left running; empty if there are none. */
   async #backgroundNote({ client, isShared }: OpenServer): Promise<string> {
     const threadId = this.#thread?.id;
     if (threadId === undefined) return "";
@@ -230,7 +230,10 @@ class ExecRun {
       : `flint: Stopped: ${commands}. Background commands keep running only in a running server (flint serve).\n`;
   }
 
-  /** Why the turn failed. The only limit there is, if it came from the command line, is named by its option. */
+  /**
+   * Returns the reason the turn failed. If only one limit applies and it came from the command line, it is
+   * named by its option.
+   */
   #problemOf(result: TurnResult | undefined): string | undefined {
     const error = result?.turn.error;
     const { limits = {} } = this.#given.options;

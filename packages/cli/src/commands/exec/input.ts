@@ -63,7 +63,7 @@ export interface InputSource extends AsyncIterable<Buffer | string> {
   readonly isTTY?: boolean | undefined;
 }
 
-/** Whether standard input is a pipe, a file or a socket, rather than a terminal or `/dev/null`. */
+/** Reports whether standard input is a pipe, a file or a socket, rather than a terminal or `/dev/null`. */
 export function isPiped(source: { readonly isTTY?: boolean | undefined }, descriptor = 0): boolean {
   if (source.isTTY === true) return false;
   try {

@@ -19,7 +19,7 @@ export interface SignalSource {
   off(signal: StopSignal, listener: () => void): unknown;
 }
 
-/** What to do when the user interrupts. */
+/** Handlers for interruptions by the user. */
 export interface InterruptHandlers {
   /** The first time: the turn is being interrupted. */
   readonly interrupting: (signal: StopSignal) => void;
@@ -44,7 +44,7 @@ export class Interruption {
     return this.#controller.signal;
   }
 
-  /** What stopped the turn first, if anything did. */
+  /** The first cause of the turn's end, if there was one. */
   get cause(): StopCause | undefined {
     return this.#cause;
   }

@@ -57,10 +57,10 @@ export interface ExecOptions {
   readonly ephemeral: boolean;
   readonly images: readonly string[];
   readonly schemaFile: string | undefined;
-  /** Where the final message is written. */
+  /** Path of the file for the final message. */
   readonly lastMessageFile?: string | undefined;
   readonly limits: TurnLimits | undefined;
-  /** Whether limits have to hold; undefined: as configured. */
+  /** Enforcement of limits; undefined: as configured. */
   readonly enforcement?: BudgetEnforcement | undefined;
   readonly server: ServerFlagValues;
   /** Instructions for a new thread, besides its prompts. */

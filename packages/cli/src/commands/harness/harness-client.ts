@@ -34,7 +34,7 @@ export async function runHarnessClient(options: HarnessClientOptions): Promise<n
 
 const { requests: REQUESTS, serverNotifications: NOTIFICATIONS } = HARNESS;
 
-/** Why the turn ended; undefined if it completed. */
+/** The reason the turn ended; undefined if it completed. */
 type Ending = string | undefined;
 
 class HarnessClient {

@@ -135,7 +135,7 @@ function tokenFor(values: Values, addresses: ListenOptions["addresses"]): TokenF
     : TokenFile.open(file === undefined ? defaultTokenFile(stateFolder()) : resolve(file));
 }
 
-/** How long the server waits for clients before it exits; undefined if it never does. */
+/** Returns the time for which the server waits for clients before it exits; undefined if it never does. */
 function idleMsOf(
   { alone, "idle-exit": text }: Values,
   addresses: readonly ListenAddress[],

@@ -115,7 +115,7 @@ export function statusText(status: ServerStatus, now: number): string {
   ]);
 }
 
-/** How long a server may take to stop: more than it allows itself. */
+/** Time within which a server must stop, which is more than it allows itself, and the interval of checks. */
 const STOP = { totalMs: 15_000, pollMs: 50 };
 
 /** `flint server stop`: stops the running server: turns are interrupted and stored, clients disconnected. */

@@ -7,11 +7,11 @@ import { outsideEnvironment, outsideProgram } from "@flint/server/config";
 const IMAGES = [".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".heic"];
 const DATA_URL = /^data:image\/(?<type>[a-z]+);base64,/i;
 
-/** Where an image is opened from, and with which program. */
+/** The program that opens images, and the folders for them. */
 export interface ImageViewer {
   /** Paths are below this folder if they are not absolute. */
   readonly cwd: string;
-  /** Where the bytes of a `data:` URL are written. */
+  /** The folder into which the bytes of a `data:` URL are written. */
   readonly folder: string;
   /** The program, for tests; that of the desktop by default. */
   readonly program?: string | undefined;

@@ -109,7 +109,7 @@ async function runRestoring(app: SessionApp): Promise<number> {
   }
 }
 
-/** How to come back, below what the session has left on the screen. */
+/** Returns the hint at how to resume, below the output that the session has left on the screen. */
 export function resumeHint({ id, continues }: { readonly id: string; readonly continues: boolean }): string {
   return `${continues ? "The turn goes on in the background. " : ""}Continue: flint resume ${id}\n`;
 }

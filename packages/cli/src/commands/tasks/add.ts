@@ -107,7 +107,7 @@ function positive(values: Values, name: "max-cost" | "max-time"): number | undef
   return text === undefined ? undefined : numberOption(name, text, "a number above 0", (value) => value > 0);
 }
 
-/** What happens at a usage limit, as far as the options say it. */
+/** Returns the reaction to a usage limit, as far as the options choose it. */
 function limitsOf({ "at-limit": resume, "max-wait": wait }: Values): Input["limits"] {
   if (resume === undefined && wait === undefined) return undefined;
   const isValid = (value: number) => Number.isInteger(value) && value >= 60 && value <= 14 * 86_400;

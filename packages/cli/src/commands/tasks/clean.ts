@@ -36,7 +36,7 @@ export async function cleanTasks({ values, positionals }: CleanArguments): Promi
   return isRefused ? printError("A task that you named keeps its worktree.", 1) : 0;
 }
 
-/** What was or would be removed, what stays and why, and how much space there is. */
+/** Reports what was or would be removed, what stays and why, and the free space. */
 export function cleanReport({ data, freeBytes, minFreeBytes }: Cleaned, dryRun: boolean): string {
   const removed = data.filter(({ kept }) => kept === undefined);
   const bytes = removed.reduce((sum, each) => sum + each.bytes, 0);

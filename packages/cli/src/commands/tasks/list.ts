@@ -32,7 +32,7 @@ export async function listTasks({ values, positionals }: ListArguments): Promise
   return print(`${values.asking === true ? "No task needs you." : "No open tasks."}${hidden}\n`);
 }
 
-/** Which tasks the options leave in a list. */
+/** Returns the filter that the options apply to a list of tasks. */
 export function taskFilter(
   { all, asking, mine, label = [] }: ListArguments["values"],
   user: string,

@@ -1,6 +1,6 @@
 import type { TaskRow } from "@flint/protocol";
 
-/** Whether a task goes on without anyone, waits for the user or for a time, or has ended. */
+/** The progress of a task: it continues without the user, waits for the user or for a time, or has ended. */
 export type TaskProgress = "continues" | "needsUser" | "suspended" | "failed" | "ended";
 
 const PROGRESS: Readonly<Record<TaskRow["phase"], TaskProgress>> = {
@@ -15,7 +15,7 @@ const PROGRESS: Readonly<Record<TaskRow["phase"], TaskProgress>> = {
   cancelled: "ended",
 };
 
-/** How a task stands. One that waits for others stands as they do. */
+/** Returns the progress of a task. One that waits for others has theirs. */
 export function progressOf(task: TaskRow, all: readonly TaskRow[]): TaskProgress {
   return PROGRESS[(blockerOf(task, all) ?? task).phase];
 }

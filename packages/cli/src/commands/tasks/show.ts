@@ -23,7 +23,7 @@ export async function showTask({ values, positionals }: ShowArguments): Promise<
   return values.json === true ? printJson(read) : print(taskPage(read, Date.now(), disk));
 }
 
-/** What the task takes on this machine. */
+/** Describes the disk space that the task uses on this machine. */
 async function diskOf(client: FlintClient, taskId: string): Promise<string | undefined> {
   // Expected: a running server of an earlier version. The page is as good without it.
   const found = await client

@@ -64,7 +64,7 @@ function report(
   return standing;
 }
 
-/** Where a task stands, why, and what to do: a line, and details for below it. */
+/** Describes the status of a task, the reason, and what to do: a line, and details for below it. */
 export function watchLines(
   task: TaskRow,
   blocker: TaskRow | undefined,

@@ -23,7 +23,7 @@ export async function replayThread({ values, positionals }: ReplayThreadArgument
   return process.stdout.isTTY && canMoveCursor(inheritedEnvironment()) ? play(read, speed) : print(read);
 }
 
-/** What is played of a log, and what comes before that. */
+/** The part of a log that is played, and the state before it. */
 interface Recording {
   readonly threadId: string;
   readonly before: readonly StoredEvent[];

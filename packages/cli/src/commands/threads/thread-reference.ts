@@ -67,7 +67,7 @@ export async function newestThread(client: FlintClient, cwd: string): Promise<Th
   throw new UsageError(`No threads in ${cwd} yet. See flint threads list for all folders.`);
 }
 
-/** How a table of threads is printed. */
+/** Options for printing a table of threads. */
 interface TableOptions {
   /** The width of the terminal; undefined prints everything in full, for programs. */
   readonly columns?: number | undefined;

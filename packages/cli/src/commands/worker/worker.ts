@@ -77,7 +77,7 @@ async function untilSignalled(worker: RunningWorker, drainMs: number): Promise<v
   await Promise.race([worker.drain(drainMs), signalled()]);
 }
 
-/** What the options make of a worker. */
+/** Returns the settings of a worker that the options describe. */
 export function settingsOf(values: Values, fleet: FleetOptions | undefined, model?: string): Described {
   const redis = values.redis ?? fleet?.redis;
   if (redis === undefined)

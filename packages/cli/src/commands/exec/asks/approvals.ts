@@ -6,7 +6,7 @@ import type { Choice } from "@flint/tui/terminal";
 import { approvalPrompt, escapeControls, escapeExact, oneLine } from "@flint/view";
 import type { Asker } from "./asker.ts";
 
-/** What approvals are asked with. */
+/** Dependencies of asking for approvals. */
 export interface ApprovalOptions {
   /** Undefined if no user can be asked. */
   readonly asker: Asker | undefined;
@@ -16,7 +16,7 @@ export interface ApprovalOptions {
 
 type Answer = ApprovalReply | "explain";
 
-/** Why something was declined in an unattended run, and what to do about it. */
+/** The reason and advice for what was declined in an unattended run. */
 const UNATTENDED =
   "No one was there to approve it. Run Flint in a terminal, allow it with --policy FILE, or turn approvals off with --approval never.";
 const DECLINED: ApprovalReply = { decision: "decline", message: "The user declined." };
@@ -29,7 +29,7 @@ export class Approvals {
     this.#options = options;
   }
 
-  /** Whether no user can be asked. */
+  /** Reports whether no user can be asked. */
   get isUnattended(): boolean {
     return this.#options.asker === undefined;
   }
@@ -87,7 +87,10 @@ const EXPLAIN: Choice<Answer> = {
   help: "Decline with a message to the agent",
 };
 
-/** What was declined without the user at the terminal: by a rule, a setting, a time limit, or because no one was there. */
+/**
+ * Returns the actions that were declined without the user at the terminal: by a rule, a setting, a time
+ * limit, or because no one was there.
+ */
 export function declinedWithoutPrompt(
   declined: readonly DeclinedAction[],
   isUnattended: boolean,

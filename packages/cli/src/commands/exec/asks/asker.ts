@@ -11,7 +11,7 @@ import {
 } from "@flint/tui/terminal";
 import type { PromptSurface } from "../output/turn-view.ts";
 
-/** What questions are asked with. */
+/** Dependencies of asking questions. */
 export interface AskerOptions {
   readonly keyboard: Keyboard;
   readonly surface: PromptSurface;

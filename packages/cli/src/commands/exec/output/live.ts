@@ -25,7 +25,7 @@ export interface LiveOptions {
   readonly tally: TurnTally;
   /** A hint for the status line. */
   readonly hint: string;
-  /** How to see what is folded. */
+  /** A hint at how to see folded content. */
   readonly how?: string | undefined;
 }
 

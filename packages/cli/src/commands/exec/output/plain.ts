@@ -22,7 +22,7 @@ const UNDECIDED = /[\ud800-\udbff\r]$/;
 export class PlainView implements TurnView {
   readonly #write: (text: string) => void;
   #atLineStart = true;
-  /** How many characters of each item were streamed. */
+  /** Number of characters of each item that were streamed. */
   readonly #streamed = new Map<string, number>();
   #pending = "";
 

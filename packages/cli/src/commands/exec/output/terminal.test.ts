@@ -10,7 +10,7 @@ afterEach(() => {
   process.stdout.isTTY = isTerminal;
 });
 
-/** What a run in this format writes to standard output of an agent's text, which is not what it was asked for. */
+/** Returns what a run in this format writes of an agent's text to standard output, other than its answer. */
 function written(format: OutputFormat, text: string, onTerminal: boolean): string {
   process.stdout.isTTY = onTerminal;
   const terminal = new ExecTerminal({

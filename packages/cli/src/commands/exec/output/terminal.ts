@@ -28,7 +28,7 @@ import { AnswerView, JsonView } from "./piped.ts";
 import { PlainView } from "./plain.ts";
 import type { PromptSurface, TurnView } from "./turn-view.ts";
 
-/** What the terminal of a run needs. */
+/** Dependencies of a run's terminal. */
 interface TerminalOptions {
   readonly format: OutputFormat;
   /** Shows the turn if lines can be rewritten. */
@@ -38,7 +38,7 @@ interface TerminalOptions {
   /** Formats the answer if only that is printed; plain text by default. */
   readonly answer: ((text: string) => string) | undefined;
   readonly threadId: () => string | undefined;
-  /** How to see what is folded. */
+  /** A hint at how to see folded content. */
   readonly how: string | undefined;
   /** Ctrl-C was pressed. */
   readonly interrupt: () => void;
@@ -166,7 +166,7 @@ export class ExecTerminal {
 /** Formats for programs. */
 const FOR_PROGRAMS: readonly OutputFormat[] = ["json", "codex"];
 
-/** Whether lines can be rewritten; a background process would overwrite what its user types. */
+/** Reports whether lines can be rewritten; a background process would overwrite what its user types. */
 export function isLiveTerminal(): boolean {
   return process.stdout.isTTY === true && canMoveCursor(inheritedEnvironment()) && isInForeground();
 }

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "@flint/sdk";
 import type { Line, LineBlock, TurnEnd } from "@flint/tui/draw";
 
-/** Where the user is asked. */
+/** The place in which the user is asked. */
 export interface PromptSurface {
   /** Prints lines above the prompt. */
   put(block: LineBlock): void;
