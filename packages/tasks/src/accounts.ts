@@ -6,14 +6,14 @@ export interface AccountState {
   readonly name: string;
   /** Until when the limit keeps it from working; in the past if it may be tried. */
   readonly limitedUntilMs: number;
-  /** Whether a first turn after the limit is under way. */
+  /** True if a first turn after the limit is under way. */
   readonly probing: boolean;
 }
 
 /** The accounts after a usage limit, by name. */
 export type Accounts = ReadonlyMap<string, AccountState>;
 
-/** What all tasks together have last shown of an account. */
+/** The latest observations of an account by all tasks together. */
 interface Shown {
   passedAt: number;
   triedAt: number;
@@ -21,8 +21,9 @@ interface Shown {
 }
 
 /**
- * What the tasks have shown of the accounts they work with. A limit counts until a turn that began after it got through,
- * also if its task has long ended or gone on with another agent. A user who has a limited task go on has the account tried.
+ * Returns the state of the accounts that the tasks work with. A limit counts until a turn that began after it
+ * got through, even if its task has long ended or continued with another agent. A user who has a limited task
+ * continue has the account tried.
  */
 export function accountsOf(tasks: readonly TaskState[]): Accounts {
   const shown = latest(tasks);
@@ -78,7 +79,7 @@ const FREEING: ReadonlySet<TaskEventType> = new Set<TaskEventType>([
   ...(["task/suspended", "task/asking", "task/reviewed", "task/ended", "task/cancelled"] as const),
 ]);
 
-/** Whether more tasks may be ready to run after a change than before. */
+/** Reports whether more tasks may be ready to run after a change than before. */
 export function mayOfferMore({ state, events }: TaskChange): boolean {
   return state.phase === "ready" || events.some(({ type }) => FREEING.has(type));
 }

@@ -111,10 +111,10 @@ function byPriorityThenAge(left: TaskState, right: TaskState): number {
   );
 }
 
-/** What keeps a waiting task from running: its time, or the tasks it comes after. */
+/** The condition that a waiting task waits for: its time, or the tasks it comes after. */
 export type WaitReason = "time" | "dependencies" | { readonly failed: number };
 
-/** What keeps a task from running; undefined if nothing does. */
+/** Returns the condition that a task waits for; undefined if there is none. */
 export function waitReason(
   { spec }: Pick<TaskState, "spec">,
   find: (id: string) => TaskState | undefined,

@@ -1,7 +1,7 @@
 import { type LimitPolicy, type MergeMode, type Role, shortened, type TaskSpec } from "@flint/protocol";
 import { TaskRefusal } from "./decide/decision.ts";
 
-/** What somebody who adds a task has to say; everything else has a default. */
+/** The fields that a new task requires; all others have a default. */
 export type TaskRequest = Pick<TaskSpec, "prompt" | "cwd"> & {
   readonly [Name in keyof TaskSpec]?:
     | (Name extends "budget" | "limits" ? Unfinished<TaskSpec[Name]> : TaskSpec[Name])

@@ -11,7 +11,7 @@ import {
   totalTokens,
 } from "@flint/protocol";
 
-/** What a decision may use besides the state. Decisions themselves read nothing from the machine. */
+/** Values that a decision may use besides the state. Decisions themselves read nothing from the machine. */
 export interface DecisionContext {
   readonly now: number;
   /** From 0 to 1: for the jitter of waits. */
@@ -23,7 +23,7 @@ export interface DecisionContext {
 /** The events that follow, in order. Empty: nothing changes. */
 export type Events = readonly TaskEventBody[];
 
-/** Why the user's request cannot be carried out, as an error message for them. */
+/** The reason the user's request cannot be carried out, as an error message for them. */
 export class TaskRefusal extends Error {
   override readonly name = "TaskRefusal";
 }
@@ -50,7 +50,7 @@ export function interrupted(by: string, { now }: DecisionContext): string {
   return `You were interrupted by ${by} at ${when}. Look at the state of the work tree before you continue.`;
 }
 
-/** Why nothing more may be spent on a task; undefined while there is budget left. */
+/** Returns the reason a task has no budget left; undefined while it has. */
 export function exhaustedBudget({ spec, usage, extraBudgets }: TaskState): string | undefined {
   const allowed = (amount: number) => amount * (1 + extraBudgets);
   const { costUsd, tokens, seconds } = spec.budget;
@@ -62,7 +62,10 @@ export function exhaustedBudget({ spec, usage, extraBudgets }: TaskState): strin
   return undefined;
 }
 
-/** What the next turn may use, after one whose usage is not in the state yet. At least a little of everything: a budget of nothing cannot be written. */
+/**
+ * Returns the budget of the next turn, after one whose usage is not in the state yet. At least a little of
+ * everything: a budget of nothing cannot be written.
+ */
 export function budgetLeft({ spec, usage, extraBudgets }: TaskState, more?: RunUsage): TurnBudget {
   const { seconds, costUsd, tokens } = spec.budget;
   const left = (allowed: number, used: number, least: number) =>

@@ -9,7 +9,7 @@ import {
   type Verdict,
 } from "@flint/protocol";
 
-/** Whether a finding keeps its round from being approved. */
+/** Reports whether a finding keeps its round from being approved. */
 export function isBlocking(finding: TrackedFinding): boolean {
   return finding.blocking && (finding.state === "open" || finding.state === "contested");
 }
@@ -19,7 +19,10 @@ export function blockingFindings(findings: readonly TrackedFinding[]): TrackedFi
   return findings.filter(isBlocking);
 }
 
-/** What is known of a verdict besides its text: which new findings, by position, are on lines that the last round changed. */
+/**
+ * Facts about a verdict besides its text: the new findings, by position, that are on lines that the last
+ * round changed.
+ */
 export interface VerdictEvidence {
   readonly onChangedLines: ReadonlySet<number>;
 }
@@ -96,8 +99,8 @@ export function approvedByOne(findings: readonly TrackedFinding[]): TrackedFindi
 }
 
 /**
- * Whether a verdict only says again what is open. Models number from F1 in every round: a settled finding with the same id,
- * or one that matters less, is another one.
+ * Reports whether a verdict only repeats an open finding. Models number from F1 in every round: a settled
+ * finding with the same id, or one that matters less, is another one.
  */
 function isRepeated({ id, severity }: Finding, earlier: TrackedFinding): boolean {
   const isOpen = earlier.state === "open" || earlier.state === "contested";

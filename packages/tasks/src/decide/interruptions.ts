@@ -16,7 +16,7 @@ const AT_LIMIT = "Its usage limit is reached.";
 
 type RoleName = "executor" | "reviewer";
 
-/** What follows when a turn of a role had no result. Whatever it used counts. */
+/** Returns the events that follow when a turn of a role had no result. All of its usage counts. */
 export function afterInterruption(
   state: TaskState,
   role: RoleName,
@@ -67,7 +67,7 @@ function consequences(
   }
 }
 
-/** What is said of a turn that was interrupted in its thread; who did that resumes the task. */
+/** Returns the note on a turn that was interrupted in its thread; the user who did that resumes the task. */
 function pauseNote(role: RoleName, message: string, context: DecisionContext) {
   const instructions = role === "executor" ? { instructions: interrupted("a user", context) } : {};
   return { message: message.slice(0, 1000), ...instructions };

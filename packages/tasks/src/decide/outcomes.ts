@@ -29,7 +29,7 @@ export type Interruption =
   | { readonly kind: "interrupted"; readonly message: string }
   /** Only the user can do something about it, such as log in. */
   | { readonly kind: "needsUser"; readonly message: string }
-  /** What it made could not be stored, such as on a full disk; another agent would fail as well. */
+  /** The work could not be stored, such as on a full disk; another agent would fail as well. */
   | { readonly kind: "unstored"; readonly message: string }
   | { readonly kind: "failed"; readonly message: string };
 
@@ -40,7 +40,7 @@ export type ExecuteOutcome = { readonly usage: RunUsage; readonly turn?: TurnRef
       readonly turn: TurnReference;
       readonly commit: string | null;
       readonly tree: string | null;
-      /** Whether the tree differs from what it was before the turn. */
+      /** True if the tree differs from the one before the turn. */
       readonly changed: boolean;
       readonly summary?: string;
       readonly contested: readonly Contest[];
@@ -59,7 +59,7 @@ export type CheckOutcome =
   | { readonly kind: "ran"; readonly results: readonly CheckResult[] }
   | { readonly kind: "unable"; readonly message: string };
 
-/** Whether the attempt has a folder to work in. */
+/** The outcome of preparing the folder of an attempt. */
 export type PrepareOutcome =
   | {
       readonly kind: "prepared";
@@ -67,7 +67,7 @@ export type PrepareOutcome =
       readonly folder: string;
       /** The ignored files that were copied from the user's checkout. */
       readonly included?: readonly string[];
-      /** What the user should know about it. */
+      /** Notices for the user about it. */
       readonly notices?: readonly string[];
     }
   | { readonly kind: "unable"; readonly message: string; readonly mayPass: boolean };

@@ -33,7 +33,7 @@ import type {
   ReviewOutcome,
 } from "./outcomes.ts";
 
-/** How many runs of an attempt may be lost before the user is asked. */
+/** Number of lost runs of an attempt after which the user is asked. */
 const LOST_MAX = 3;
 
 /** A worker takes the task; the fence rises. */
@@ -79,7 +79,7 @@ export function turnKey({ id, attempt, fence, executor }: TaskState, round: numb
   return [id, attempt, round, fence, executor].join(".");
 }
 
-/** What follows the executor's turn. */
+/** Returns the events that follow the executor's turn. */
 export function afterTurn(state: TaskState, outcome: ExecuteOutcome, context: DecisionContext): Events {
   if (outcome.kind !== "completed") return afterInterruption(state, "executor", outcome, context);
   const { turn, commit, tree, summary, contested, usage, changed } = outcome;
@@ -114,7 +114,9 @@ function withoutChecks(state: TaskState, contested: readonly Contest[]): Events 
   return [event("round/checked", { results: [], findings })];
 }
 
-/** What follows the checks: the review, the next round, or the end if there is no reviewer. */
+/**
+ * Returns the events that follow the checks: the review, the next round, or the end if there is no reviewer.
+ */
 export function afterChecks(state: TaskState, outcome: CheckOutcome, context: DecisionContext): Events {
   if (outcome.kind === "unable")
     return [asking(context, "failure", `The checks could not run: ${outcome.message}`)];
@@ -167,7 +169,7 @@ export function afterVerdict(state: TaskState, outcome: ReviewOutcome, context: 
     : [judged(findings, note), ...finish(state)];
 }
 
-/** What follows the merge: the end, another round for a conflict, or the user. */
+/** Returns the events that follow the merge: the end, another round for a conflict, or the user. */
 export function afterMerge(state: TaskState, outcome: MergeOutcome, context: DecisionContext): Events {
   const round = currentRound(state)?.round ?? 1;
   switch (outcome.kind) {

@@ -4,7 +4,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-/** How long a task pauses after the first, second, … transient failure. */
+/** Times for which a task pauses after the first, second, … transient failure. */
 const BACKOFFS_MS = [1, 5, 15, 60, 60].map((minutes) => minutes * MINUTE);
 
 /** The end of the pause after this many failures in a row; undefined if there were too many. */

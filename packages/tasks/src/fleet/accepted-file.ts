@@ -6,7 +6,7 @@ import type { StoredEvents } from "./task-backup.ts";
 /** The tasks that a server accepted for a fleet, a line for each event. */
 export class AcceptedFile {
   readonly #file: LineFile;
-  /** What it held when it was opened. */
+  /** The content of the file when it was opened. */
   readonly stored: ReadonlyMap<string, readonly TaskEvent[]>;
 
   private constructor(file: LineFile, stored: ReadonlyMap<string, readonly TaskEvent[]>) {

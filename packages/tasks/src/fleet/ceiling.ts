@@ -27,20 +27,26 @@ export interface WorkerCeiling {
   /** The model of tasks that name none; without it, `agents` refuses them. */
   readonly defaultModel?: string | undefined;
   readonly merge: readonly MergeMode[];
-  /** Whether tasks may allow hosts for their commands. */
+  /** True if tasks may allow hosts for their commands. */
   readonly network: boolean;
-  /** Whether tasks may accept every approval inside the sandbox. */
+  /** True if tasks may accept every approval inside the sandbox. */
   readonly allowTools: boolean;
   readonly seconds?: number | undefined;
   readonly costUsd?: number | undefined;
 }
 
-/** Whether the folder of a task is in one that the worker allows, and does not lead out of it by a link. */
+/**
+ * Reports whether the folder of a task is in one that the worker allows, and does not lead out of it by a
+ * link.
+ */
 export function isInFolders({ cwd }: TaskSpec, { folders }: WorkerCeiling): boolean {
   return folders.some((folder) => isPathIn(realOf(cwd), realOf(folder)));
 }
 
-/** What a task wants beyond the ceiling of a worker; undefined if it stays below. `own` are the remotes of its folder here. */
+/**
+ * Returns the part of a task that exceeds the ceiling of a worker; undefined if there is none. `own` are the
+ * remotes of its folder here.
+ */
 export function ceilingViolation(
   spec: TaskSpec,
   ceiling: WorkerCeiling,
@@ -89,7 +95,7 @@ function beyondRemotes(spec: TaskSpec, ceiling: WorkerCeiling, own: readonly str
     : `use the remote ${shown}: it is none of ${spec.cwd}. Allow it with --remote ${shown}`;
 }
 
-/** What is not there has no links, and nothing is done in it. */
+/** Resolves the links of a path. A missing path has none, and nothing is done in it. */
 function realOf(path: string): string {
   // Expected: it does not exist on this machine.
   try {

@@ -13,16 +13,16 @@ export interface DispatcherOptions {
   readonly queue: RunQueue;
   readonly workers: WorkerRegistry;
   readonly leaseMs: number;
-  /** How long a task waits for the worker that has its thread before others may have it. */
+  /** Time for which a task waits for the worker that has its thread before others may have it. */
   readonly affinityMs: number;
   readonly context: () => DecisionContext;
   onProblem(message: string): void;
 }
 
-/** How often leases are checked, and how long there is no scheduler after one has ended. */
+/** Interval of checking leases, and the longest time without a scheduler after one has ended. */
 const TICK_MS = 500;
 const LEAD_MS = 2000;
-/** How long a run that was put may wait before it is put again, in case the queue has lost it. */
+/** Time after which a queued run is queued again, in case the queue has lost it. */
 const PUT_AGAIN_MS = 15_000;
 /** The number of runs that are put without waiting for each other. */
 const PUT_TOGETHER = 100;
@@ -161,7 +161,7 @@ function leftOver(runs: readonly QueuedRun[], store: Pick<RedisStore, "known">):
   return (store.known(run.task)?.fence ?? 0) >= run.fence ? [] : runs;
 }
 
-/** Whether a worker takes tasks of this pool with these labels. */
+/** Reports whether a worker takes tasks of this pool with these labels. */
 function mayRun(row: WorkerEntry, { spec }: TaskState): boolean {
   return !row.draining && row.pools.includes(spec.pool ?? DEFAULT_POOL) && matchesWorker(row, spec.labels);
 }

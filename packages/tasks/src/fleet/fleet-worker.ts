@@ -166,7 +166,7 @@ export class FleetWorker {
     if (own !== undefined && !signal.aborted) await this.#options.run(lease, own, signal);
   }
 
-  /** Why this worker does not run a task. */
+  /** Returns the reason this worker does not run a task. */
   async #problemOf(
     { task, fence }: Lease,
     state: TaskState,

@@ -5,7 +5,7 @@ import type { TaskChange, TaskStore } from "../store/task-store.ts";
 
 type Steer = TaskEventData<"task/steered">;
 
-/** How long the sender of a message waits for the worker to say whether the turn got it. */
+/** Time for which the sender of a message waits for the worker to say whether the turn got it. */
 const ANSWER_MS = 5000;
 const TRIES = 10;
 

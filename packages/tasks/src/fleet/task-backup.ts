@@ -8,14 +8,14 @@ export interface StoredEvents {
   readonly events: readonly TaskEvent[];
 }
 
-/** What keeping copies depends on. */
+/** Dependencies of keeping copies. */
 export interface TaskBackupOptions {
   readonly store: RedisStore;
   /** Writes events of tasks to disk before it returns. */
   persist(tasks: readonly StoredEvents[]): void;
   /** Removes a task that has ended from disk; `kept` are those that stay. If absent, all of them stay. */
   readonly forget?: ((task: string, kept: () => readonly StoredEvents[]) => void) | undefined;
-  /** What was written before. */
+  /** The events that were written before. */
   readonly stored: ReadonlyMap<string, readonly TaskEvent[]>;
   readonly checkMs: number;
   onProblem(message: string): void;

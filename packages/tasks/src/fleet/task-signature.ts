@@ -11,7 +11,10 @@ import { isRecord, type TaskEvent, type TaskSpec, type TaskState } from "@flint/
 import type { VerifyTask } from "../service/verify-task.ts";
 import type { RedisStore, TaskSignature } from "../store/redis/redis-store.ts";
 
-/** What a signature covers: which task was added where, by whom, and all of what is to be done. */
+/**
+ * The content that a signature covers: the task, the place and the author of its addition, and everything to
+ * be done.
+ */
 export interface SignedTask {
   readonly namespace: string;
   readonly id: string;
@@ -47,12 +50,12 @@ export class TaskSigner {
   }
 }
 
-/** Whether a text is a public key for tasks. */
+/** Reports whether a text is a public key for tasks. */
 export function isTaskKey(text: string): boolean {
   return keyOf(text) !== undefined;
 }
 
-/** Who adds tasks to a fleet. */
+/** The identity of those who add tasks to a fleet, and the keys that are trusted. */
 export interface Trust {
   readonly namespace: string;
   /** The public keys whose tasks count. */
@@ -64,7 +67,7 @@ export function taskVerifier(store: Pick<RedisStore, "added">, trust: Trust): Ve
   return async (state) => unverifiedReason(state, await store.added(state.id), trust);
 }
 
-/** Why nothing may be done for a task that was added in this way; undefined if something may. */
+/** Returns the reason no work may be done for a task that was added in this way; undefined if some may. */
 export function unverifiedReason(
   { id, addedBy: by, spec }: TaskState,
   added: TaskEvent | undefined,
@@ -74,7 +77,9 @@ export function unverifiedReason(
   return signatureProblem({ namespace, id, by, spec }, signature, trusted);
 }
 
-/** Why nothing may be done for a task by one who trusts these keys; undefined if it may. */
+/**
+ * Returns the reason no work may be done for a task by a worker that trusts these keys; undefined if it may.
+ */
 export function signatureProblem(
   task: SignedTask,
   signature: unknown,

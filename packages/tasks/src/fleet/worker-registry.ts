@@ -7,15 +7,15 @@ export interface WorkerEntry extends WorkerRow {
   readonly instance: string;
 }
 
-/** Whether a worker offers everything that a task asks for. */
+/** Reports whether a worker offers everything that a task asks for. */
 export function matchesWorker({ labels }: Pick<WorkerRow, "labels">, asked: readonly string[] = []): boolean {
   return asked.every((label) => labels.includes(label));
 }
 
-/** How long a worker that fell silent still counts as there. */
+/** Time for which a worker that fell silent still counts as present. */
 const ALIVE_MS = 10_000;
 
-/** Which workers there are. Each keeps its own entry alive. */
+/** The present workers. Each keeps its own entry alive. */
 export class WorkerRegistry {
   readonly #store: RedisStore;
 
@@ -54,12 +54,12 @@ export class WorkerRegistry {
     return present;
   }
 
-  /** Whether a worker was asked to drain. */
+  /** Reports whether a worker has been requested to drain. */
   async isToDrain({ name, instance }: Pick<WorkerEntry, "name" | "instance">): Promise<boolean> {
     return (await this.#store.connection.hget(this.#store.keys.drains, name)) === instance;
   }
 
-  /** Whether a worker of this name is there and takes more. */
+  /** Reports whether a worker of this name is present and takes more tasks. */
   async isAvailable(name: string): Promise<boolean> {
     const row = readRow(await this.#store.connection.get(this.#key(name)));
     return row !== undefined && !row.draining;

@@ -1,6 +1,6 @@
 import { type TaskRow, type TaskState, taskRow } from "@flint/protocol";
 
-/** What people are notified of. */
+/** The event that users are notified of. */
 export type NoticeKind = "asking" | "approving" | "suspended" | "failed" | "done";
 
 /** Something that the user should know about a task, wherever they are. */

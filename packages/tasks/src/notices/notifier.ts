@@ -4,7 +4,7 @@ import type { VerifyTask } from "../service/verify-task.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import { type Notice, noticeOf } from "./notice.ts";
 
-/** Where notices go. */
+/** Destinations of notices. */
 export interface NoticeOptions {
   /** Shows a notice of the desktop. */
   readonly desktop?: boolean | undefined;
@@ -16,7 +16,7 @@ export interface NoticeOptions {
 /** The dependencies of a notifier. */
 export interface NotifierOptions extends NoticeOptions {
   readonly store: TaskStore;
-  /** Whether tasks are as they were added; there are no notices about others. */
+  /** Verifies that a task is as it was added; there are no notices about others. */
   readonly verify?: VerifyTask | undefined;
   /** Starts a program of the user, and resolves with its exit code. */
   run(command: readonly string[], environment: Readonly<Record<string, string>>): Promise<number>;

@@ -1,7 +1,7 @@
 import { EVENT_STREAM, type PublishedEvent } from "@flint/protocol";
 import type { Redis } from "ioredis";
 
-/** Where events of tasks go for other programs. Publishing never fails a turn. */
+/** The destination of task events for other programs. Publishing never fails a turn. */
 export interface EventSink {
   publish(news: PublishedEvent): void;
 }
@@ -16,7 +16,10 @@ export interface NewsStreamOptions {
 }
 
 const MAX_LENGTH = 100_000;
-/** What is kept while Redis is away; the oldest goes first. The truth about tasks is in their store. */
+/**
+ * Maximum number of events that are kept while Redis is away; the oldest is dropped first. The authority on
+ * tasks is their store.
+ */
 const MAX_WAITING = 10_000;
 /** The timeout of the last events. */
 const CLOSE_MS = 5000;

@@ -8,7 +8,7 @@ import {
 } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 
-/** What one event of a turn becomes: a name, a status and what belongs to it. */
+/** The summary of one event of a turn: a name, a status and the values that belong to it. */
 export type EventSummary = readonly [PublishedEventType, string, Readonly<Record<string, unknown>>];
 
 /** An event whose name is known. */
@@ -17,7 +17,10 @@ export type KnownEvent = Exclude<AgentEvent, { type: "unknown" }>;
 const MAX_TEXT = 500;
 const MAX_FILES = 200;
 
-/** What an event of an agent tells other programs; nothing for most, and never text or output as it streams. */
+/**
+ * Summarizes an event of an agent for other programs; nothing for most, and never text or output as it
+ * streams.
+ */
 export function newsParts(event: KnownEvent, oldStatus: string): EventSummary[] {
   switch (event.type) {
     case "turn/started":
@@ -64,7 +67,7 @@ export function newsParts(event: KnownEvent, oldStatus: string): EventSummary[] 
   }
 }
 
-/** That a thread has another status. */
+/** Summarizes a change of a thread's status. */
 export function threadStatus(
   notification: EventData<"thread/status/changed">,
   oldStatus: string,
@@ -76,7 +79,7 @@ export function threadStatus(
 
 const bounded = (text: string | undefined) => (text === undefined ? undefined : shortened(text, MAX_TEXT));
 
-/** What an item is about, with bounded text and without its output. */
+/** Summarizes an item, with bounded text and without its output. */
 function summaryOf(item: ThreadItem): Record<string, unknown> {
   const summary = isKnownItem(item) ? knownSummary(item) : {};
   const entries = Object.entries({ item_type: item.type, ...summary });

@@ -5,7 +5,7 @@ import type { TaskStore } from "../store/task-store.ts";
 import type { EventSink } from "./event-stream.ts";
 import { type Fallback, modelOf, TurnEvents } from "./turn-events.ts";
 
-/** How often a turn that goes on is reported. */
+/** Interval at which a running turn is reported. */
 const HEARTBEAT_MS = 30_000;
 
 /** Publishes what happens in the turns of one run, and that they go on. */

@@ -18,7 +18,7 @@ const turn = { id: "tu", status: "inProgress" as const, items: [], startedAt: 1 
 
 const state = (): TaskState => executing({ executors: [{ model: "claude/opus" }, { model: "codex" }] });
 
-/** What these events become, after a turn has started. */
+/** Returns the events published for these events, after a turn has started. */
 function newsOf(...events: readonly object[]): PublishedEvent[] {
   const news = new TurnEvents(state(), "executor", { turns: 0 }, NOW);
   news.of(event({ type: "turn/started", data: { threadId: "th", turn } }), NOW);

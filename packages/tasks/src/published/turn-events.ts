@@ -64,7 +64,7 @@ export class TurnEvents {
     return isResumed ? [this.#news(threadStatus({ threadId: id, status }, oldStatus), now)] : [];
   }
 
-  /** What an event of the agent becomes; nothing for most. */
+  /** Converts an event of the agent; nothing for most. */
   of(event: AgentEvent, now: number): PublishedEvent[] {
     if (event.type === "unknown") return [];
     const oldStatus = this.#context.thread_status;
@@ -72,18 +72,18 @@ export class TurnEvents {
     return newsParts(event, oldStatus).map((part) => this.#news(part, now));
   }
 
-  /** That a turn is still being worked on. */
+  /** Reports that a turn is still being worked on. */
   heartbeat(elapsedSeconds: number, now: number): PublishedEvent {
     return this.#news(["task:heartbeat", "working", { elapsed_seconds: elapsedSeconds }], now);
   }
 
-  /** That another agent will take over the role, from the one that these events are about. */
+  /** Reports that another agent will take over the role from the one that these events are about. */
   retrying({ failedThreadId, model, reason }: Fallback, now: number): PublishedEvent {
     const extra = { failed_thread_id: failedThreadId, fallback_model: model, reason };
     return this.#news(["task:execution_fallback", "retrying", extra], now);
   }
 
-  /** That the agent which took over the role has its thread. */
+  /** Reports that the agent which took over the role has its thread. */
   tookOver({ failedThreadId, model, reason }: Fallback, now: number): PublishedEvent {
     const threads = { failed_thread_id: failedThreadId, fallback_thread_id: this.#context.thread_id };
     return this.#news(
@@ -92,7 +92,7 @@ export class TurnEvents {
     );
   }
 
-  /** What an event changes in where the role stands. */
+  /** Returns the change of the role's state by an event. */
   #changeOf(event: KnownEvent): Partial<ThreadContext> {
     switch (event.type) {
       case "turn/started":

@@ -3,7 +3,7 @@ export interface QueuedRun {
   readonly task: string;
   /** The fence that the lease of the run will have; with the task it names the run. */
   readonly fence: number;
-  /** Which workers may take it. */
+  /** The pool of workers that may take it. */
   readonly pool: string;
   /** Higher comes first. */
   readonly priority: number;

@@ -8,7 +8,9 @@ export function readVerdict(text: string): Verdict | undefined {
   });
 }
 
-/** What an executor says of its round. Its whole answer is the summary if it does not follow the form. */
+/**
+ * Reads an executor's report on its round. Its whole answer is the summary if it does not follow the form.
+ */
 export function readReport(text: string): ExecutorReport {
   const report = read(text, (value) => {
     const parsed = ExecutorReport.safeParse(value);
@@ -28,7 +30,10 @@ function read<Value>(text: string, parse: (value: unknown) => Value | undefined)
   return undefined;
 }
 
-/** Where JSON may be in an answer: all of it, fenced blocks from the last one on, or from the first brace to the last. */
+/**
+ * Returns the parts of an answer that may be JSON: all of it, fenced blocks from the last one on, or from the
+ * first brace to the last.
+ */
 function candidates(text: string): string[] {
   const fenced = [...text.matchAll(/```(?:json)?\n([\s\S]*?)```/g)].map((match) => match[1] ?? "");
   const braces = text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1);

@@ -3,7 +3,7 @@ import type { AgentEvent, FlintClient } from "@flint/sdk";
 import { describeAction } from "@flint/view";
 import type { Interruption } from "../decide/outcomes.ts";
 
-/** What a turn allows without the user, and how long its questions wait for one. */
+/** The approvals that a turn gives without the user, and the time for which its questions wait for one. */
 export interface AskWatchOptions {
   readonly askMs: number;
   readonly accepts: boolean;
@@ -71,12 +71,15 @@ export class AskWatch {
   }
 }
 
-/** Whether commits would go to the branches of the user. What is declined there is kept, and the task takes it from there. */
+/**
+ * Reports whether commits would go to the branches of the user. Declined commits are kept, and the task takes
+ * them from there.
+ */
 function isTakeOver(action: Action): boolean {
   return action.kind === "tool" && action.tool === "git" && action.needs?.git === true;
 }
 
-/** Whether an action changes nothing outside of the sandbox. */
+/** Reports whether an action changes nothing outside of the sandbox. */
 function staysInside({ needs = {} }: Action): boolean {
   return needs.unconfined !== true && needs.git !== true && (needs.write ?? []).length === 0;
 }

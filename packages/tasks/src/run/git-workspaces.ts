@@ -29,10 +29,10 @@ import {
 import type { MergeOutcome, PrepareOutcome } from "../decide/outcomes.ts";
 import type { CommittedWork, ExecutorCommits, TaskWorkspaces } from "./task-workspaces.ts";
 
-/** How much of a diff a reviewer is given. */
+/** Maximum length of a diff for a reviewer. */
 const MAX_DIFF = 400_000;
 
-/** Where this machine has the repository of a task, and the address under which it reaches the remote. */
+/** Returns this machine's clone of a task's repository, and the address under which it reaches the remote. */
 export type CloneOf = (spec: TaskSpec) => { readonly cwd: string; readonly url?: string | undefined };
 
 const ownClone: CloneOf = ({ cwd, remote }) => ({ cwd, url: remote?.url });

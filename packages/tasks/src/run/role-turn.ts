@@ -43,21 +43,24 @@ export interface RoleTurnRequest {
   /** The task, for the environment of the agent's commands. */
   readonly task: ThreadTask;
   readonly sandbox: "workspaceWrite" | "readOnly";
-  /** Whether the agent may commit, in a git directory of its own. */
+  /** True if the agent may commit, in a git directory of its own. */
   readonly git: boolean;
   readonly outputSchema?: Record<string, unknown> | undefined;
   readonly network?: NetworkPermission | undefined;
-  /** Whether tools and the network are allowed without asking; what leaves the sandbox is asked about in any case. */
+  /**
+   * True if tools and the network are allowed without asking; actions that leave the sandbox are asked about
+   * in any case.
+   */
   readonly accepts: boolean;
-  /** Whether the context is compacted before the turn. */
+  /** True if the context is compacted before the turn. */
   readonly compact: boolean;
-  /** What is left of the task's budget. */
+  /** The rest of the task's budget. */
   readonly budget: TurnBudget;
-  /** Whether it has to hold; undefined: as the server is configured. */
+  /** Enforcement of the budget; undefined: as the server is configured. */
   readonly enforcement: BudgetEnforcement | undefined;
   /** Interrupts the turn. */
   readonly signal: AbortSignal;
-  /** How long an open question may wait for another client before the task itself asks. */
+  /** Time for which an open question may wait for another client before the task itself asks. */
   readonly askMs: number;
   /** Called with the thread before the turn starts. */
   onThread?(thread: Thread, isResumed: boolean): void;
@@ -74,7 +77,7 @@ export type RoleTurnOutcome = { readonly usage: RunUsage; readonly turn?: TurnRe
       readonly kind: "answered";
       readonly turn: TurnReference;
       readonly text: string;
-      /** What the agent committed itself. */
+      /** Commits that the agent made itself. */
       readonly commits?: ExecutorCommits | undefined;
     }
   | Interruption
@@ -162,7 +165,10 @@ async function openThread(client: FlintClient, request: RoleTurnRequest): Promis
   });
 }
 
-/** What a task lets its agents do in their sandbox, because no user watches them. */
+/**
+ * Settings that let the agents of a task work in their sandbox without approval, because no user watches
+ * them.
+ */
 const ACCEPTED = { acceptEdits: true, acceptCommands: true } as const;
 
 /** Opens a thread that accepts as much as the administrator of the machine allows; the rest is asked about. */

@@ -1,7 +1,7 @@
 import type { TaskEventData, TaskState, Thread } from "@flint/protocol";
 import type { AgentEvent } from "@flint/sdk";
 
-/** Who works on a task. */
+/** The role of an agent in a task. */
 export type RoleName = "executor" | "reviewer";
 
 /** Follows the turns of a run. What it does never changes the run. */

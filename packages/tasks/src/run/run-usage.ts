@@ -1,6 +1,6 @@
 import { addCost, addUsage, type Cost, type RunUsage } from "@flint/protocol";
 
-/** What two turns have used together. */
+/** Adds the usage of two turns. */
 export function addRunUsage(one: RunUsage, other: RunUsage): RunUsage {
   const [tokens, cost] = [
     one.tokens === undefined || other.tokens === undefined

@@ -44,7 +44,10 @@ export class TaskChecks {
     return this.#run(state, state.spec.checks, folder);
   }
 
-  /** What keeps the merged result, checked out in this folder, from being used; undefined if nothing does. */
+  /**
+   * Returns the problem that keeps the merged result, checked out in this folder, from being used; undefined
+   * if there is none.
+   */
   async problemOfMerged(state: TaskState, folder: string): Promise<MergeOutcome | undefined> {
     const message = await this.setUp(state, folder);
     if (message !== undefined) return { kind: "unable", mayPass: false, message };
@@ -99,7 +102,7 @@ export function threadTask(state: Pick<TaskState, "id" | "number" | "attempt">):
   return { taskId: state.id, portBase: portBase(state) };
 }
 
-/** What the set-up command and the checks of a task have in their environment: the same as its agents. */
+/** Returns the environment variables of a task's set-up command and checks: the same as for its agents. */
 function variablesOf(state: Pick<TaskState, "id" | "number" | "attempt">): string[] {
   return Object.entries(taskVariables(threadTask(state))).map(([name, value]) => `${name}=${value}`);
 }

@@ -7,13 +7,13 @@ import type { GitWorkspaces } from "./git-workspaces.ts";
 export interface TaskFolders {
   /** The ids of tasks that have folders here. */
   occupied(): Promise<ReadonlySet<string>>;
-  /** How much the folders of a task take. */
+  /** Returns the disk space of a task's folders. */
   bytes(state: TaskState): Promise<number>;
-  /** Whether everything in them is in a commit of the task. */
+  /** Reports whether everything in them is in a commit of the task. */
   isCommitted(state: TaskState): Promise<boolean>;
   /** Removes them; what was committed stays. */
   clear(state: TaskState): Promise<void>;
-  /** Where they are, and how much can still be written there. */
+  /** Returns the folder that holds them, and the space that can still be written there. */
   free(): Promise<{ readonly folder: string; readonly bytes: number }>;
 }
 

@@ -49,13 +49,13 @@ export interface TaskRunOptions {
   /** A client of the engine that runs the turns. */
   readonly client: FlintClient;
   readonly context: () => DecisionContext;
-  /** How long an agent's question may wait for a client before the task itself asks. */
+  /** Time for which an agent's question may wait for a client before the task itself asks. */
   readonly askMs: number;
   /** The model of roles that name none; the configured one if absent. */
   readonly defaultModel?: string | undefined;
   /** Follows the turns of the run, for other programs. */
   readonly observer?: RunObserver | undefined;
-  /** Why there is no space on the disk for a turn; undefined if there is. */
+  /** Returns the reason there is no space on the disk for a turn; undefined if there is. */
   readonly diskProblem?: (() => Promise<string | undefined>) | undefined;
 }
 
@@ -181,7 +181,10 @@ export class TaskRun {
     return aroundLimit(state, (role) => limitedUntil(role, accounts) > now);
   }
 
-  /** Whether the turn was begun under this lease by this agent; otherwise it is begun again, under a key of its own. */
+  /**
+   * Reports whether the turn was begun under this lease by this agent; otherwise it is begun again, under a
+   * key of its own.
+   */
   #isStarted(state: TaskState): boolean {
     const round = currentRound(state);
     return round !== undefined && round.tree === undefined && round.clientId === turnKey(state, round.round);
@@ -244,7 +247,9 @@ export class TaskRun {
     return { kind: "completed", turn, usage: outcome.usage, ...work, summary, contested };
   }
 
-  /** Why the work of a turn could not be committed, and what to do if there is no space for it. */
+  /**
+   * Describes the reason the work of a turn could not be committed, with advice if there is no space for it.
+   */
   async #unstored(thrown: unknown): Promise<string> {
     const kept = "The work is still in the folder of the task: answer when it can be committed.";
     return [errorMessage(thrown), await this.#options.diskProblem?.(), kept].filter(Boolean).join(" ");

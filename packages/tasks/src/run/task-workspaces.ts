@@ -1,21 +1,21 @@
 import type { Finding, TaskSpec, TaskState } from "@flint/protocol";
 import type { MergeOutcome, PrepareOutcome } from "../decide/outcomes.ts";
 
-/** What a turn left in its folder. */
+/** The work that a turn left in its folder. */
 export interface CommittedWork {
   readonly commit: string | null;
   readonly tree: string | null;
-  /** Whether it differs from what was there before the turn. */
+  /** True if it differs from the state before the turn. */
   readonly changed: boolean;
 }
 
-/** What an agent committed itself: the thread that keeps it, and what its HEAD named. */
+/** Commits that an agent made itself: the thread that keeps them, and the target of its HEAD. */
 export interface ExecutorCommits {
   readonly threadId: string;
   readonly name: string;
 }
 
-/** Where the attempts of tasks work: each in a folder of its own, never in the user's. */
+/** The folders in which attempts of tasks work: one for each, never the user's. */
 export interface TaskWorkspaces {
   /** Makes what a task starts from available to other machines, if it has a remote. */
   share(spec: TaskSpec): Promise<TaskSpec>;
@@ -27,7 +27,7 @@ export interface TaskWorkspaces {
   commit(state: TaskState, round: number, own?: ExecutorCommits): Promise<CommittedWork>;
   /** A clean checkout of the result, for a reviewer. */
   reviewFolder(state: TaskState, commit: string): Promise<string>;
-  /** Which of these findings, by position, are on lines that the current round changed. */
+  /** Returns the findings, by position, that are on lines that the current round changed. */
   onChangedLines(state: TaskState, findings: readonly Finding[]): Promise<ReadonlySet<number>>;
   /** The result as a unified diff from its base. */
   diff(state: TaskState): Promise<string>;

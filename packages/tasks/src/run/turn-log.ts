@@ -7,7 +7,10 @@ const MAX_MESSAGE = 2000;
 /** An agent that retries for hours must not fill the log. */
 const MAX_TROUBLES = 50;
 
-/** What of a role's turns goes to the log of its task: why something was done, and what the agent had trouble with. */
+/**
+ * Selects the events of a role's turns for the log of its task: the reasons for actions, and the problems
+ * that the agent had.
+ */
 export class TurnLog {
   readonly #role: "executor" | "reviewer";
   #last = "";

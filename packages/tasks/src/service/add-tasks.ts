@@ -5,12 +5,12 @@ import { waitReason } from "../schedule.ts";
 import { findCycle, resolveSpec } from "../spec.ts";
 import type { TaskStore } from "../store/task-store.ts";
 
-/** What adding tasks depends on. */
+/** Dependencies of adding tasks. */
 export interface AddOptions {
   readonly store: Pick<TaskStore, "add" | "list">;
   readonly workspaces: Pick<TaskWorkspaces, "share">;
   readonly now: () => number;
-  /** What happens at a usage limit, for tasks that do not say. */
+  /** The reaction to a usage limit, for tasks that do not choose one. */
   readonly limits?: Partial<LimitPolicy> | undefined;
   /** The remote of tasks that do not name one, for workers that have the repository elsewhere. */
   readonly remote?: string | undefined;

@@ -1,9 +1,12 @@
 import { isEnded, type Params, type TaskState } from "@flint/protocol";
 
-/** Which folders may be removed. */
+/** The folders that may be removed. */
 export type CleanRequest = Params<"task/clean">;
 
-/** Why the folders of a task stay, as far as its state says; undefined if they may be removed. */
+/**
+ * Returns the reason the folders of a task stay, as far as its state shows one; undefined if they may be
+ * removed.
+ */
 export function retentionReason(
   state: Pick<TaskState, "id" | "phase" | "updatedAt">,
   { taskIds, olderThanMs = 0, force = false }: CleanRequest,

@@ -1,7 +1,7 @@
 import { errorMessage, type TaskState } from "@flint/protocol";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 
-/** What carrying out a run depends on. */
+/** Dependencies of carrying out a run. */
 export interface LeasedRunOptions {
   readonly store: TaskStore;
   readonly leaseMs: number;
@@ -18,7 +18,7 @@ export class LeasedRun {
   readonly #options: LeasedRunOptions;
   readonly #lease: Lease;
   readonly #stop = new AbortController();
-  /** Why the run was stopped, for the task's log. */
+  /** The reason the run was stopped, for the task's log. */
   #reason = "The run was stopped.";
   #guard: NodeJS.Timeout | undefined;
   /** On a clock that only goes forward: the time of day may be set back. */

@@ -37,7 +37,7 @@ export class TaskScheduler {
     this.#unsubscribe = options.store.subscribe(() => this.wake());
   }
 
-  /** Whether a task is due at a later time. */
+  /** Reports whether a task is due at a later time. */
   get isWaiting(): boolean {
     return this.#timer !== undefined;
   }

@@ -8,7 +8,10 @@ import {
 } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 
-/** Whether a running turn got a message, which one was meant, and why it did not get it. */
+/**
+ * Result of a message to a running turn: whether it was delivered, the turn it was meant for, and the reason
+ * it was not delivered.
+ */
 export type SteerOutcome = Pick<TaskEventData<"task/steered">, "live" | "error" | "turn">;
 
 /** The running turn of a task's executor if it is on another machine. */

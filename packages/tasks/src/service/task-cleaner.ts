@@ -4,11 +4,11 @@ import type { TaskStore } from "../store/task-store.ts";
 import { type CleanRequest, retentionReason, worktreesOverLimit } from "./clean-rules.ts";
 import type { VerifyTask } from "./verify-task.ts";
 
-/** How much disk space tasks may take; what is absent has its default. */
+/** Limits on the disk space of tasks; absent ones have their default. */
 export interface DiskSettings {
-  /** How long the worktree of a task stays after the task is done. */
+  /** Time for which the worktree of a task stays after the task is done. */
   readonly keepDays?: number | undefined;
-  /** How many tasks keep their worktrees at most; finished ones lose theirs first. */
+  /** Maximum number of tasks that keep their worktrees; finished ones lose theirs first. */
   readonly maxWorktrees?: number | undefined;
   /** No turn starts with less free space than this. */
   readonly minFreeMb?: number | undefined;
@@ -20,7 +20,7 @@ export interface CleanerOptions {
   readonly folders: TaskFolders;
   readonly now: () => number;
   readonly disk?: DiskSettings | undefined;
-  /** Whether tasks are as they were added; the folders of others stay. */
+  /** Verifies that a task is as it was added; the folders of others stay. */
   readonly verify?: VerifyTask | undefined;
   onProblem(message: string): void;
 }
@@ -67,7 +67,7 @@ export class TaskCleaner {
     return { data, freeBytes: bytes, minFreeBytes: this.#minFree };
   }
 
-  /** Why no turn can start; undefined if there is enough space, if need be after cleaning. */
+  /** Returns the reason no turn can start; undefined if there is enough space, if need be after cleaning. */
   async problem(): Promise<string | undefined> {
     const { folders } = this.#options;
     if ((await folders.free()).bytes >= this.#minFree) return undefined;

@@ -35,7 +35,7 @@ import { TaskWorker } from "./worker.ts";
 export interface TaskServiceOptions extends AddOptions {
   readonly store: TaskStore;
   readonly workspaces: TaskWorkspaces;
-  /** What the tasks take on the disk; without it, nothing is cleaned and no space is required. */
+  /** The folders of tasks on the disk; without them, nothing is cleaned and no space is required. */
   readonly folders?: TaskFolders | undefined;
   readonly disk?: DiskSettings | undefined;
   /** A client of the engine that runs the turns. */
@@ -45,9 +45,12 @@ export interface TaskServiceOptions extends AddOptions {
   readonly version?: string | undefined;
   readonly leaseMs?: number | undefined;
   readonly askMs?: number | undefined;
-  /** Where events of turns go for other programs. */
+  /** The destination of turn events for other programs. */
   readonly news?: EventSink | undefined;
-  /** Whether tasks are as they were added; all of them count as that if absent, as in a store of one machine. */
+  /**
+   * Verifies that a task is as it was added; if absent, all of them count as that, as in a store of one
+   * machine.
+   */
   readonly verify?: VerifyTask | undefined;
   onProblem(message: string): void;
 }
@@ -115,7 +118,7 @@ export class TaskService {
     this.#worker.wake();
   }
 
-  /** Whether a task runs or is due later: a server that stopped before then would not start it. */
+  /** Reports whether a task runs or is due later: a server that stopped before then would not start it. */
   get isWorking(): boolean {
     return this.#worker.load > 0 || this.#scheduler.isWaiting;
   }

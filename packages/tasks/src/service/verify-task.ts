@@ -2,8 +2,9 @@ import type { TaskState } from "@flint/protocol";
 import { TaskRefusal } from "../decide/decision.ts";
 
 /**
- * Why nothing may be done for a task but to list and remove it; undefined if someone trusted has added it as it is. In a
- * database that others write too, a task may be anyone's, and names folders and remotes of this machine.
+ * Returns the reason a task may only be listed and removed; undefined if someone trusted has added it as it
+ * is. In a database that others write too, a task may be anyone's, and names folders and remotes of this
+ * machine.
  */
 export type VerifyTask = (state: TaskState) => Promise<string | undefined>;
 

@@ -14,7 +14,7 @@ import type { Lease } from "../store/task-store.ts";
 import { Random } from "./random.ts";
 import { testSpec } from "./spec.ts";
 
-/** How long the leases of a history last. */
+/** Duration of the leases in a history. */
 export const LEASE_MS = 30_000;
 const TURN_SECONDS = 600;
 const CONCURRENCY = 3;
@@ -38,14 +38,14 @@ export class Simulation {
   readonly store: MemoryStore;
   /** The real one: it receives each change before the one who made it goes on, and looks at once. */
   readonly #scheduler: TaskScheduler;
-  /** Whether the workers have been woken since they last took what was offered; nothing else makes them look. */
+  /** True if the workers have been woken since they last took what was offered; nothing else makes them look. */
   #isAwake = true;
   readonly #hands: Hand[] = [];
   /** Writes of workers whose lease was over; none of them was accepted. */
   fencedWrites = 0;
-  /** What the scheduler could not do. */
+  /** Events that the scheduler could not handle. */
   readonly problems: string[] = [];
-  /** Whether faults happen: a calm world has to bring every task to its end. */
+  /** True if no faults happen: a calm world has to bring every task to its end. */
   #calm = false;
 
   constructor(seed: number) {

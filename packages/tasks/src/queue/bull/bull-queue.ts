@@ -9,7 +9,10 @@ import { ConcurrencyLimit } from "./concurrency-limit.ts";
 export interface BullQueueOptions {
   readonly url: string;
   readonly namespace: string;
-  /** How long BullMQ waits for a sign of life of a worker. A job that stalls is failed, never run again. */
+  /**
+   * Time within which BullMQ expects a sign of life of a worker. A job that stalls is failed, never run
+   * again.
+   */
   readonly lockMs?: number | undefined;
   onProblem?(message: string): void;
 }

@@ -4,7 +4,7 @@ import type { TaskKeys } from "./keys.ts";
 import { eventsOf, feedEvents, field, type StreamEntry } from "./log.ts";
 import type { Replica } from "./replica.ts";
 
-/** What following the feed depends on. */
+/** Dependencies of following the feed. */
 interface FeedOptions {
   readonly redis: Redis;
   /** A connection of its own, because waiting blocks it. */
@@ -13,7 +13,7 @@ interface FeedOptions {
   readonly replica: Replica;
 }
 
-/** How long one wait lasts. After it everything is compared, which notices a Redis that has lost something. */
+/** Duration of one wait. After it everything is compared, which detects a Redis that has lost something. */
 const WAIT_MS = 5000;
 const PAUSE_MS = 200;
 

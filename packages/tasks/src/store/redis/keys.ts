@@ -6,7 +6,7 @@ export class TaskKeys {
     this.#prefix = `flint:{${namespace}}:`;
   }
 
-  /** What the scripts check of a task: version, phase, fence, lease. */
+  /** Returns the key of the fields that the scripts check of a task: version, phase, fence, lease. */
   task(id: string): string {
     return `${this.#prefix}task:${id}`;
   }
@@ -31,7 +31,7 @@ export class TaskKeys {
     return `${this.#prefix}leases`;
   }
 
-  /** What happened to any task, for those who follow. */
+  /** The key of the events of all tasks, for subscribers. */
   get feed(): string {
     return `${this.#prefix}feed`;
   }
@@ -51,7 +51,7 @@ export class TaskKeys {
     return `${this.#prefix}removed`;
   }
 
-  /** Who schedules. */
+  /** The key of the worker that schedules. */
   get lead(): string {
     return `${this.#prefix}lead`;
   }

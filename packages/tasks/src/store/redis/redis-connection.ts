@@ -1,17 +1,17 @@
 import type { Redis, RedisOptions } from "ioredis";
 
-/** Why a Redis cannot be used, as a sentence with the way out. Never holds a password. */
+/** The reason a Redis cannot be used, as a sentence with the way out. Never holds a password. */
 export class RedisProblem extends Error {
   override readonly name = "RedisProblem";
 }
 
-/** How a connection behaves; the form of answers is not among it, because the code here relies on one. */
+/** Settings of a connection; the form of answers is not among them, because the code here relies on one. */
 export type ConnectionSettings = Omit<RedisOptions, "replyMapping">;
 
 const CONNECT_MS = 5000;
 const LONGEST_PAUSE_MS = 1000;
 
-/** How a connection behaves that outlives restarts of the server: commands wait for it, and are sent again. */
+/** Settings of a connection that outlives restarts of the server: commands wait for it, and are sent again. */
 const LASTING: ConnectionSettings = {
   maxRetriesPerRequest: null,
   connectTimeout: CONNECT_MS,

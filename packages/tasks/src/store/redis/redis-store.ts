@@ -30,7 +30,7 @@ export interface RedisStoreOptions {
   readonly sign?: ((id: string, task: NewTask) => TaskSignature) | undefined;
 }
 
-/** Who added a task, and the proof. */
+/** The key of the one who added a task, and the proof. */
 export interface TaskSignature {
   readonly key: string;
   readonly value: string;
@@ -59,7 +59,7 @@ export class RedisStore implements TaskStore {
   readonly #sign: RedisStoreOptions["sign"];
   /** The tasks that are on their way to Redis. */
   readonly #adding = new Map<string, Promise<TaskState>>();
-  /** What the next one waits for, so that numbers are in the order of the calls. */
+  /** The turn that the next call waits for, so that numbers are in the order of the calls. */
   #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(redis: Redis, listening: Redis, keys: TaskKeys, sign: RedisStoreOptions["sign"]) {
@@ -171,7 +171,7 @@ export class RedisStore implements TaskStore {
     return this.#replica.get(task);
   }
 
-  /** How a task was added, which never changes; undefined if it is not there. */
+  /** Returns the event by which a task was added, which never changes; undefined if there is no such task. */
   async added(task: string): Promise<TaskEvent | undefined> {
     return eventsOf(await this.#redis.xrange(this.keys.log(task), "1-0", "1-0"))[0];
   }

@@ -46,7 +46,7 @@ async function checkFormat(redis: Redis, where: string, keys: TaskKeys, version:
   );
 }
 
-/** What a failed command means for the user. */
+/** Describes a failed command to the user. */
 function connectProblem(where: string, thrown: unknown): RedisProblem {
   const cause = { cause: thrown };
   const message = errorMessage(thrown);
