@@ -9,7 +9,7 @@ const ENTER = "\r";
 const EVIL = "/tmp/\u001b]52;c;b3duZWQ=\u0007\u001b[2J\r\u202eeerf\u009b3J";
 const SHOWN = "/tmp/\\u{1b}]52;c;b3duZWQ=\\u{7}\\u{1b}[2J\\u{d}\\u{202e}eerf\\u{9b}3J";
 
-/** What is on the screen, without the breaks of long lines. */
+/** Returns the text on the screen, without the breaks of long lines. */
 const shown = ({ terminal }: SessionFixture) => terminal.screen.map((row) => row.trim()).join("");
 
 // The terminal of the fixture rejects every sequence that is not the session's own.

@@ -23,11 +23,11 @@ import { PlainView } from "./plain-view.ts";
 import { FullView, InlineView, type SessionView } from "./views.ts";
 import { WindowTitle } from "./window-title.ts";
 
-/** How a session begins. */
+/** Options for the start of a session. */
 export interface SessionStart {
   /** The thread to continue; a new one if absent. Found once the server can be asked. */
   readonly findThread?: ((server: SessionServer) => Promise<string>) | undefined;
-  /** Whether the user chooses the thread from the list. */
+  /** True if the user chooses the thread from the list. */
   readonly choose?: boolean | undefined;
   readonly prompt?: string | undefined;
 }
@@ -48,16 +48,16 @@ export interface SessionOptions {
   readonly settings: NewThreadSettings;
   readonly connect: () => Promise<SessionServer>;
   readonly start: SessionStart;
-  /** What stands on the terminal already, drawn inline. */
+  /** The frame that is on the terminal already, drawn inline. */
   readonly firstFrame?: DrawnFrame | undefined;
-  /** How it is drawn. */
+  /** The screen on which it is drawn. */
   readonly screen: "inline" | "full" | "plain";
 }
 
 /** Backgrounds above this, of 255, count as light. */
 const HALF_LIGHT = 128;
 
-/** How long the size has to stay the same before it is drawn. */
+/** Time for which the size has to stay the same before it is drawn. */
 const RESIZE_MS = 40;
 
 /** A session in a terminal, from the first frame until the terminal is restored. */
@@ -77,7 +77,7 @@ export class SessionApp {
   #resolveExit: (code: number) => void = () => {};
   readonly #links: Links | undefined;
   #theme: Theme;
-  /** What the terminal says of its background; it is not waited for. */
+  /** True if the terminal has reported a light background; its report is not waited for. */
   #isLight = false;
   #isFirst = true;
   #isShared = false;

@@ -36,7 +36,7 @@ const streamed = [
   ["reasoning", reasoning],
 ] as const;
 
-/** How often a text is on the terminal. */
+/** Returns the number of times that a text is on the terminal. */
 const count = ({ terminal }: SessionFixture, text: string) => {
   const shown = terminal.isAlternate ? terminal.screen.join("\n") : terminal.everything;
   return shown.split(text).length - 1;

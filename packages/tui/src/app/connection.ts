@@ -5,14 +5,14 @@ import { type AgentEvent, type FlintClient, FlintConnectionError } from "@flint/
 /** A server that a session uses. */
 export interface SessionServer {
   readonly client: FlintClient;
-  /** Whether the server goes on without this session. */
+  /** True if the server continues without this session. */
   readonly isShared: boolean;
-  /** What the user should know about it. */
+  /** A notice for the user about it. */
   readonly notice?: string | undefined;
   close(): Promise<void>;
 }
 
-/** What a connection reports. */
+/** Receives the reports of a connection. */
 export interface ConnectionListener {
   opened(server: SessionServer): void;
   /** The server cannot be reached. `again` is false if no further attempt is made. */
@@ -20,12 +20,15 @@ export interface ConnectionListener {
   event(event: AgentEvent): void;
 }
 
-/** Whether a request failed because the connection is over: it is made again, and everything is tried once more. */
+/**
+ * Reports whether a request failed because the connection ended: it is made again, and everything is tried
+ * once more.
+ */
 export function isLost(thrown: unknown): boolean {
   return thrown instanceof FlintConnectionError && !["timedOut", "badAnswer"].includes(thrown.kind);
 }
 
-/** How long to wait before each further attempt to connect; the last one is used again and again. */
+/** Delays before each further attempt to connect; the last one is used again and again. */
 const RETRY_MS = [250, 500, 1_000, 2_000, 5_000];
 
 /** The connection of a session to its server: it is made again when it breaks. */

@@ -15,7 +15,7 @@ export class CrashMarker {
     this.#note = terminal === undefined ? undefined : `open-${terminal}`;
   }
 
-  /** What undoes the modes of a session that was killed here; empty if none was. */
+  /** Returns the sequences that undo the modes of a session that was killed here; empty if none was. */
   cleanUp(): string {
     const left = this.#note === undefined ? undefined : this.#machine.readNote(this.#note);
     if (left === undefined || left === "") return "";

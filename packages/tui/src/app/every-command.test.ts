@@ -9,7 +9,7 @@ const ESCAPE = "\u001b";
 const DIFF = "@@ -1,1 +1,1 @@\n-before\n+after\n";
 const CHANGES = [{ path: "/code/a.ts", kind: "modify" as const, diff: DIFF }];
 
-/** What each command shows after a turn. */
+/** Text that each command shows after a turn. */
 const SHOWN: readonly (readonly [typed: string, shown: string | RegExp])[] = [
   ["/agent", "Agent"],
   ["/model", "Model"],
@@ -63,7 +63,7 @@ test.each(SHOWN)("%s", async (typed, shown) => {
   else expect(screen).toMatch(shown);
 });
 
-/** What differs in plain mode, where nothing stays on the screen. */
+/** Differences in plain mode, where nothing stays on the screen. */
 const PLAIN: Readonly<Record<string, string>> = {
   "/goal ship it": "You: ship it",
   "/transcript": "You: hi",

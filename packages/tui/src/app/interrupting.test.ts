@@ -6,7 +6,7 @@ const ENTER = "\r";
 const ESCAPE = "\u001b";
 const CTRL_C = "\u0003";
 
-/** What can be in front of a running turn, and the keys that open it. */
+/** Views that can be in front of a running turn, and the keys that open them. */
 const IN_FRONT: readonly (readonly [name: string, keys: readonly string[]])[] = [
   ["a menu", ["/permissions", ENTER]],
   ["the palette", ["\u0010"]],

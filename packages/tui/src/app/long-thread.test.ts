@@ -35,7 +35,7 @@ async function openLong() {
   return { session, screen: () => session.terminal.screen.join("\n") };
 }
 
-/** What the session copied last. */
+/** Returns the text that the session copied last. */
 function copied({ terminal }: SessionFixture): string {
   const sequence = terminal.writes.join("").split("\u001b]52;c;").at(-1) ?? "";
   return Buffer.from(sequence.split("\u0007")[0] ?? "", "base64").toString();

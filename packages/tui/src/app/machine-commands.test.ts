@@ -10,7 +10,7 @@ const CTRL_V = "\u0016";
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** What is on the screen of a session whose machine works in real time. */
+/** Returns the text on the screen of a session whose machine works in real time. */
 function screenOf(session: SessionFixture): () => Promise<string> {
   return async () => {
     await session.settle(100);

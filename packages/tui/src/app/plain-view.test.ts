@@ -9,7 +9,7 @@ const CHANGES = [{ path: "/code/a.ts", kind: "modify" as const, diff: DIFF }];
 
 const open = (options: SessionFixtureOptions = {}) => SessionFixture.open({ screen: "plain", ...options });
 
-/** What keys print. */
+/** Returns the text that keys print. */
 async function printed(session: SessionFixture, ...keys: readonly string[]): Promise<string> {
   const before = session.terminal.writes.length;
   await session.keys(...keys);

@@ -10,9 +10,9 @@ import type { SessionView } from "./views.ts";
 /** Pages are printed whole; of a longer one, this many rows. */
 const PAGE_ROWS = 10_000;
 
-/** What is in front: its lines, and the line that the user types into. */
+/** The part in front: its lines, and the line that the user types into. */
 interface Front {
-  /** What it is: a change of it prints everything. */
+  /** The object that it shows: a change of it prints everything. */
   readonly of: unknown;
   readonly lines: readonly string[];
   readonly field: string;
@@ -123,7 +123,7 @@ function changedLines(before: Front | undefined, { of, lines }: Front): readonly
   return lines.filter((line) => line !== "" && !isKnown(line));
 }
 
-/** What was typed since, or the line again if it was edited. */
+/** Returns the text typed since, or the line again if it was edited. */
 function echo(before: string, now: string): string {
   return now.startsWith(before) ? now.slice(before.length) : `\r\n${now}`;
 }

@@ -7,7 +7,7 @@ import type { SessionServer } from "./connection.ts";
 
 const ENTER = "\r";
 const COLUMNS = 60;
-/** What streams is often higher than the one, and never than the other. */
+/** Heights of terminals: streamed text is often higher than the first, and never than the second. */
 const [LOW, HIGH] = [12, 60];
 
 /** Something that an agent does, with words in it that are to be found again. */
@@ -74,7 +74,7 @@ function textOf(blocks: readonly Block[], words: Words): string {
   return text.join("\n\n");
 }
 
-/** What the agent reports: each piece of text after a gate, if it comes in pieces. */
+/** The reports of the agent: each piece of text after a gate, if it comes in pieces. */
 class Plan {
   readonly words = new Words();
   readonly gates: Gate[] = [];
@@ -134,7 +134,7 @@ class Plan {
   }
 }
 
-/** What a terminal shows at the end, and that with everything above it. */
+/** The text of a terminal at the end, and that with everything above it. */
 interface Played {
   readonly screen: string;
   readonly everything: string;

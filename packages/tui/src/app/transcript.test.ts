@@ -9,7 +9,7 @@ function screenOf(session: SessionFixture): string {
   return session.terminal.screen.join("\n");
 }
 
-/** What was copied last. */
+/** Returns the text that was copied last. */
 function copied(session: SessionFixture): string {
   const [last = ""] = session.terminal.writes.join("").split("]52;c;").at(-1)?.split("\u0007") ?? [];
   return Buffer.from(last, "base64").toString();

@@ -125,7 +125,7 @@ function bottomFor(
   return footerOf(session, now, look);
 }
 
-/** Whether rows stand among others, all of them and in their order. */
+/** Reports whether rows stand among others, all of them and in their order. */
 function isWithin(rows: readonly Line[], others: readonly Line[]): boolean {
   const expected = rows.map(textOf);
   const texts = others.map(textOf);

@@ -34,7 +34,7 @@ function gutter(lines: readonly DiffLine[]): number {
 /** Narrower columns are not readable. */
 const MIN_SPLIT = 100;
 
-/** Whether a diff can be shown in two columns. Read aloud, they would be mixed up. */
+/** Reports whether a diff can be shown in two columns. Read aloud, they would be mixed up. */
 export function canSplit({ columns, isPlain }: Pick<RenderOptions, "columns" | "isPlain">): boolean {
   return columns >= MIN_SPLIT && isPlain !== true;
 }

@@ -46,7 +46,7 @@ export function drawText(spans: readonly Span[]): string {
   return spans.map((each) => drawSpan(each).text).join("");
 }
 
-/** What belongs to a title and matters less. */
+/** Returns the less important part of a title. */
 export function metaSpans(meta: readonly Span[]): StyledSpan[] {
   return meta.map((each) => span(` ${oneLine(each.text)}`, "dim"));
 }
@@ -81,7 +81,7 @@ function withoutColours(text: string): string {
   return text.replace(/\u001b\[[\d;:]*m/g, "");
 }
 
-/** What happens to a file and how many lines that adds and removes: `Changed a.ts +1 −1`. */
+/** Describes the change of a file with the lines it adds and removes: `Changed a.ts +1 −1`. */
 export function changeSpans(
   block: DiffBlock,
   status: RowStatus,

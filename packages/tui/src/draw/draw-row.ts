@@ -50,15 +50,15 @@ const DIFF_LINES = 60;
 /** The facts known about an item besides its row. */
 export interface RowContext {
   readonly look: RenderOptions;
-  /** How long the item was in progress, for rows without a duration. */
+  /** Time for which the item was in progress, for rows without a duration. */
   readonly elapsedMs: number;
   /** The end of its streamed output, if it was streamed. */
   readonly output?: FoldedText | undefined;
   /** Paths in this folder are shown relative to it. */
   readonly cwd: string;
-  /** Whether the user has already seen its diff or arguments in an approval. */
+  /** True if the user has already seen its diff or arguments in an approval. */
   readonly seen: boolean;
-  /** How to see what is folded, such as `Ctrl-O shows all`. */
+  /** A hint at how to see folded content, such as `Ctrl-O shows all`. */
   readonly how?: string | undefined;
 }
 
@@ -104,7 +104,7 @@ export function callLine({ title, meta }: Pick<Row, "title" | "meta">, mark: Spa
   return [mark, span(" "), ...title.map(drawSpan), ...metaSpans(meta)];
 }
 
-/** What an agent wants to do, in full: never cut or folded. */
+/** Draws an agent's request in full: never cut or folded. */
 export function drawApproval(prompt: ApprovalPrompt, look: RenderOptions, cwd: string): LineBlock {
   const head = [span(marksFor(look.unicode).current, "yellow"), span(` ${exactLine(prompt.title)}`, "bold")];
   const place: Line[] = prompt.place === undefined ? [] : [[span("in ", "dim"), drawSpan(prompt.place)]];

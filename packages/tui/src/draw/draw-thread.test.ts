@@ -19,7 +19,7 @@ const look = (columns: number, rest: Partial<RenderOptions> = {}): RenderOptions
 });
 const how = "Ctrl-O shows all";
 
-/** What a whole thread looks like, as it is written to the terminal. */
+/** Returns a whole thread as it is written to the terminal. */
 function drawn(columns: number, rest: Partial<RenderOptions> = {}, fold?: "open"): string[] {
   const items = Object.entries(everyStatus()).map(([id, item]): ThreadItem => ({ ...item, id }));
   const turn = turnWith(items, {

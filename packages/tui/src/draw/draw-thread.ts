@@ -3,20 +3,20 @@ import { indented, type Line, screenRows } from "./line.ts";
 import { drawRowFor } from "./plain.ts";
 import type { RenderOptions } from "./render-options.ts";
 
-/** How a whole thread is drawn. */
+/** Options for drawing a whole thread. */
 export interface ThreadLook {
   readonly look: RenderOptions;
   readonly cwd: string;
-  /** How to see what is folded. */
+  /** A hint at how to see folded content. */
   readonly how?: string | undefined;
   /** Called with each row and the line at which it begins. */
   readonly began?: ((row: Row, line: number) => void) | undefined;
 }
 
-/** What stands apart even if it is one line. */
+/** Families of rows that stand apart even if they are one line. */
 const APART: ReadonlySet<RowFamily> = new Set(["user", "message", "review", "handoff"]);
 
-/** Whether a row of a family has an empty line around it even if it is one line. */
+/** Reports whether a row of a family has an empty line around it even if it is one line. */
 export function hasBlankLines(family: RowFamily): boolean {
   return APART.has(family);
 }

@@ -21,7 +21,7 @@ export type Style =
 export interface Span {
   readonly text: string;
   readonly style?: Style | undefined;
-  /** Where a click leads, as `linkTarget` gives it. */
+  /** The target of a click, as returned by `linkTarget`. */
   readonly link?: string | undefined;
 }
 
@@ -80,7 +80,10 @@ export function wrapLine(line: Line, columns: number, indent = 0): Line[] {
   return rows;
 }
 
-/** Whether a line can stay as it is. Most lines do, and to see that costs far less than to look at each character. */
+/**
+ * Reports whether a line can stay as it is. Most lines do, and checking that costs far less than looking at
+ * each character.
+ */
 function fits(line: Line, columns: number): boolean {
   const text = textOf(line);
   if (text.length <= columns && ASCII.test(text)) return true;
@@ -125,7 +128,10 @@ function spansAt(line: Line): (position: number) => Span | undefined {
   };
 }
 
-/** Where a row ends: after the last cell if all fit, else at the last space after a word, else where it is full. */
+/**
+ * Returns the end of a row: after the last cell if all fit, else at the last space after a word, else where
+ * it is full.
+ */
 function rowEnd(cells: readonly StyledCell[], from: number, columns: number): number {
   const end = fittingEnd(cells, from, columns);
   if (end === cells.length || cells[end]?.text === " ") return end;
@@ -253,7 +259,7 @@ function cellWidth(segment: string): number {
 export interface LineBlock {
   readonly head: readonly Line[];
   readonly body?: readonly Line[] | undefined;
-  /** How far further rows of a long line are indented. */
+  /** Indentation of further rows of a long line. */
   readonly indent?: number | undefined;
 }
 

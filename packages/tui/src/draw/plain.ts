@@ -27,7 +27,7 @@ const STATUS_WORDS: Readonly<Record<RowStatus, string>> = {
   inProgress: " running",
 };
 
-/** What a mark in front of a line means when it is read aloud. */
+/** The meaning of a mark in front of a line, when it is read aloud. */
 const MARK_WORDS: Partial<Readonly<Record<keyof Marks, string>>> = {
   current: "Selected:",
   warning: "Warning:",

@@ -1,6 +1,9 @@
 import type { Keymap } from "@flint/view/commands";
 
-/** How the terminal follows links: files are named with the host they are on, so that no other machine opens them. */
+/**
+ * The form in which the terminal follows links: files are named with the host they are on, so that no other
+ * machine opens them.
+ */
 export interface Links {
   readonly host: string;
 }
@@ -11,15 +14,15 @@ export interface RenderOptions {
   readonly rows: number;
   readonly colour: boolean;
   readonly unicode: boolean;
-  /** Whether the background is light; unknown and dark look the same. */
+  /** True if the background is light; unknown and dark look the same. */
   readonly light?: boolean | undefined;
-  /** Whether lines begin with words instead of marks, for screen readers. */
+  /** True if lines begin with words instead of marks, for screen readers. */
   readonly isPlain?: boolean | undefined;
-  /** How links are written; undefined if the terminal is not known to follow them. */
+  /** The form of links; undefined if the terminal is not known to follow them. */
   readonly links?: Links | undefined;
   /** The keys of the user, for hints; the default ones if absent. */
   readonly keys?: Keymap["keys"] | undefined;
-  /** Whether the terminal is xterm.js, as in VS Code: it moves the cursor in its own way when it wraps rows. */
+  /** True if the terminal is xterm.js, as in VS Code: it moves the cursor in its own way when it wraps rows. */
   readonly isXtermJs?: boolean | undefined;
 }
 
@@ -35,7 +38,7 @@ const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 /** On narrower terminals lines are not readable anyway. */
 const MIN_COLUMNS = 8;
-/** What programs with xterm.js in them call themselves. Editors made from VS Code kept its name. */
+/** The names of programs with xterm.js in them. Editors made from VS Code kept its name. */
 const XTERM_JS: readonly string[] = ["vscode", "Hyper", "Tabby"];
 
 /** Determines a terminal's capabilities from its size and the environment. */
@@ -50,7 +53,7 @@ export function readLook(environment: Environment, size: TerminalSize): RenderOp
   };
 }
 
-/** Whether lines can be rewritten. */
+/** Reports whether lines can be rewritten. */
 export function canMoveCursor(environment: Environment): boolean {
   return environment.TERM !== undefined && environment.TERM !== "" && environment.TERM !== "dumb";
 }
@@ -64,8 +67,8 @@ const VTE = 5_000;
 const KONSOLE = 201_200;
 
 /**
- * Whether a terminal is known to follow links. Terminals inside of tmux and screen are not, since those may drop or garble
- * them. `FORCE_HYPERLINK` set to 1 or 0 decides otherwise.
+ * Reports whether a terminal is known to follow links. Terminals inside of tmux and screen are not, since
+ * those may drop or garble them. `FORCE_HYPERLINK` set to 1 or 0 decides otherwise.
  */
 export function followsLinks(environment: Environment): boolean {
   const { FORCE_HYPERLINK: forced, TERM = "", TERM_PROGRAM = "", TMUX, STY } = environment;

@@ -17,7 +17,7 @@ export class StreamedMarkdown {
   readonly #stream = new MarkdownStream();
   #text = "";
   #isEnded = false;
-  /** How many blocks, and how many lines of the code after them, were taken. */
+  /** Number of blocks, and of lines of the code after them, that were taken. */
   #blocks = 0;
   #codeLines = 0;
 

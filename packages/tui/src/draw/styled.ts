@@ -67,8 +67,9 @@ function withLink(text: string, link: string): string {
 const MAX_LINK = 2_000;
 
 /**
- * What a link leads to, safe to be written to a terminal: a page on the web, or a file of this machine, by its address or
- * its absolute path. Undefined for everything else, such as a file that another host would be asked for.
+ * Returns the target of a link, safe to be written to a terminal: a page on the web, or a file of this
+ * machine, by its address or its absolute path. Undefined for everything else, such as a file that another
+ * host would be asked for.
  */
 export function linkTarget(address: string, { host }: Links): string | undefined {
   const isPath = address.startsWith("/");

@@ -15,7 +15,7 @@ class Shown {
     this.timeline = new Timeline({ cwd: "/repo", look: () => look, now: () => this.now, how });
   }
 
-  /** What is final after these events. */
+  /** Returns the rows that are final after these events. */
   rows(...events: readonly AgentEvent[]): string[] {
     for (const event of events) this.timeline.show(event);
     return this.timeline.takeRows().map(textOf);

@@ -8,7 +8,7 @@ import { marksFor, type RenderOptions } from "./render-options.ts";
 import { OutputTail } from "./streamed.ts";
 import { StreamedMarkdown } from "./streamed-markdown.ts";
 
-/** How much of a running command's output is shown below it. */
+/** Number of lines of a running command's output that are shown below it. */
 const LIVE_OUTPUT_LINES = 4;
 const KEPT_LINES = 10;
 
@@ -24,7 +24,7 @@ class OpenItem {
     this.startedAt = startedAt;
   }
 
-  /** What the agent is doing, for the status line. */
+  /** The activity of the agent, for the status line. */
   get activity(): string {
     return activityOf(this.item);
   }
@@ -75,7 +75,7 @@ interface TimelineOptions {
   readonly cwd: string;
   readonly look: () => RenderOptions;
   readonly now: () => number;
-  /** How to see what is folded. */
+  /** A hint at how to see folded content. */
   readonly how?: string | undefined;
 }
 
@@ -100,7 +100,7 @@ export class Timeline {
     this.#options = options;
   }
 
-  /** What is happening now, in a few words. */
+  /** The present activity, in a few words. */
   get activity(): string {
     if (this.#asking.size > 0) return "Waiting for an answer";
     if (this.#retrying) return "Retrying";

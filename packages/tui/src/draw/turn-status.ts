@@ -38,7 +38,7 @@ export class TurnTally {
     return this.#files.size;
   }
 
-  /** How many tool calls and changes of files failed. */
+  /** Number of tool calls and changes of files that failed. */
   get failedCalls(): number {
     return this.#failedCalls;
   }
@@ -98,7 +98,7 @@ export interface TurnEnd {
   readonly tokens: number;
   readonly cost?: Cost | undefined;
   readonly files: number;
-  /** How many tool calls failed. */
+  /** Number of tool calls that failed. */
   readonly failedCalls?: number;
   /** The command that resumes the thread, if it is stored. */
   readonly resumeWith?: string | undefined;

@@ -11,7 +11,7 @@ import {
   startingHint,
 } from "./starting-rows.ts";
 
-/** What stands at the bottom of a terminal, and what was typed since it was drawn. */
+/** The rows at the bottom of a terminal, and the text typed since they were drawn. */
 export interface DrawnFrame {
   readonly rows: readonly Line[];
   readonly cursor: CursorPosition;

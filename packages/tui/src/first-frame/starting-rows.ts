@@ -2,7 +2,7 @@ import { escapeControls, shortFolder } from "@flint/view";
 import { cutLine, type Line, span } from "../draw/line.ts";
 import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 
-/** What is known of a session before its server answers. */
+/** The facts about a session that are known before its server answers. */
 export interface StartingFolder {
   readonly cwd: string;
   readonly home: string | undefined;
@@ -25,7 +25,7 @@ export function emptyComposer(hint: string, look: RenderOptions): Line {
   return cutLine([span(`${user} `, "cyan"), span(hint, "dim")], look.columns - 1, more);
 }
 
-/** What an empty composer says until the server answers. */
+/** Returns the hint in an empty composer until the server answers. */
 export function startingHint(look: RenderOptions): string {
   return `Starting${marksFor(look.unicode).more}`;
 }

@@ -1,5 +1,5 @@
 /**
- * What the user types, as models that the session puts together:
+ * Models of what the user types, which the session puts together:
  *
  * - `keys`: `KeyReader` turns the bytes of the terminal into events; `keyName` and `keyLabel` name keys.
  * - `editor`: `Editor` is the text of the composer; `layout` says what to draw and where the cursor is.

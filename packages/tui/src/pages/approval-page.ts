@@ -8,7 +8,10 @@ import { labelled } from "../draw/plain.ts";
 import { hintsIn } from "./key-name.ts";
 import { Pager } from "./pager.ts";
 
-/** What an approval asks about, on the whole screen; a diff in one column or in two. It is answered after closing it. */
+/**
+ * Shows the subject of an approval on the whole screen; a diff in one column or in two. It is answered after
+ * closing it.
+ */
 export function approvalPage({ action, suggestions }: Approval, cwd: string): Pager {
   const prompt = approvalPrompt(action, suggestions);
   let isSplit = true;

@@ -16,7 +16,7 @@ const session = {
   ...{ settings: undefined, run: () => {}, changed: () => {} },
 };
 
-/** What the page shows at a width, as text. */
+/** Returns the text of the page at a width. */
 function shown(columns: number, ...commands: readonly "toggleSplit"[]): string[] {
   const page = diffPage(session);
   for (const command of commands) page.command(command);

@@ -9,7 +9,7 @@ import type { SessionContext } from "../session/context.ts";
 import { hintsIn, keyIn } from "./key-name.ts";
 import { Pager } from "./pager.ts";
 
-/** What the changes of a thread are read from. */
+/** The parts of a session from which the changes of a thread are read. */
 type DiffSource = Pick<SessionContext, "turns" | "settings" | "run" | "changed">;
 
 /** The changes to files of a thread, or of its last turn. */
@@ -31,9 +31,9 @@ export function diffPage(session: DiffSource, turnId?: string): Pager {
 /** Changes to files, and what is said of them. */
 export interface ChangesContent {
   readonly title: string;
-  /** What is shown if there are none. */
+  /** The text that is shown if there are none. */
   readonly empty: string;
-  /** Whether they are made already, as by default. */
+  /** Status of the changes; by default they are completed. */
   readonly status?: "completed" | "inProgress" | undefined;
   /** The changes, with absolute paths, and the folder that paths are shown from. */
   changes(): { readonly blocks: readonly DiffBlock[]; readonly cwd: string };

@@ -35,7 +35,7 @@ export function helpPage(keymap: Keymap): Pager {
   });
 }
 
-/** What is typed, which keys do the same, and what that is. */
+/** Shows the text to type for a command, the keys that do the same, and its description. */
 function commandRows(id: CommandId, keymap: Keymap, look: RenderOptions): Line[] {
   const keys = keymap.keys[id].map((chord) => keyLabel(chord, look.unicode)).join(", ");
   const usage = usageOf(id) ?? "";

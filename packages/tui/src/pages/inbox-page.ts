@@ -27,7 +27,7 @@ export class InboxPage implements Page {
   readonly #panel: AskPanel;
   readonly #number = new TypedNumber();
   #selected: Ask | undefined;
-  /** Where the selected ask is in the list, to select the one that takes its place. */
+  /** Position of the selected ask in the list, to select the one that takes its place. */
   #at = 0;
   #top = 0;
   #height = 1;
@@ -58,7 +58,7 @@ export class InboxPage implements Page {
     this.#waiting.close(this.#opened);
   }
 
-  /** What another client answers does not just vanish from under the user's eyes. */
+  /** Handles an event. An ask that another client answers does not simply vanish before the user's eyes. */
   event(event: AgentEvent): void {
     const asks = this.#asks;
     this.#session.answers.whenResolved(event, ({ askId, text, elsewhere }) => {
@@ -127,7 +127,7 @@ export class InboxPage implements Page {
     return this.#waiting.asks ?? [];
   }
 
-  /** Whether the selected ask has been there long enough for a key to be meant for it. */
+  /** Reports whether the selected ask has been there long enough for a key to be meant for it. */
   get #isQuiet(): boolean {
     return this.#panel.takes(this.#session.now(), Number.NEGATIVE_INFINITY);
   }

@@ -15,7 +15,7 @@ export function closeKeyIn(look: Keys, id: CommandId): string {
   return labelOf(keys[id].find((chord) => !keys.interruptTurn.includes(chord)) ?? keys[id][0], look);
 }
 
-/** What keys do: `Enter open`. What has no key is left out. */
+/** Returns hints on keys: `Enter open`. Commands without a key are left out. */
 export function hintsIn(look: Keys, hints: readonly (readonly [CommandId, string])[]): string[] {
   return hints.flatMap(([id, what]) => hint(keyIn(look, id), what));
 }

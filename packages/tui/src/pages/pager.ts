@@ -6,16 +6,16 @@ import type { Page } from "../session/context.ts";
 import { InlineInput } from "./inline-input.ts";
 import { closeHint, hintsIn } from "./key-name.ts";
 
-/** What a pager shows. */
+/** The content of a pager. */
 export interface PagerContent {
   readonly title: string;
   /** All lines at a width; called again whenever something has changed. */
   lines(look: RenderOptions): readonly Line[];
   /** Further keys, with what they do. Gives whether the command was one of them, or `close` if the pager is over. */
   command?(id: CommandId, pager: Pager): boolean | "close";
-  /** What the keys do that only this content has. */
+  /** Hint on the keys that only this content has. */
   readonly hint?: string | ((look: RenderOptions) => string) | undefined;
-  /** Whether it begins at its end, as a transcript does. */
+  /** True if it begins at its end, like a transcript. */
   readonly fromEnd?: boolean | undefined;
 }
 
@@ -30,7 +30,7 @@ export class Pager implements Page {
   readonly #content: PagerContent;
   #top = 0;
   #followsEnd: boolean;
-  /** What is searched for is typed into this; then it is only remembered. */
+  /** The search that is being typed; afterwards it is only remembered. */
   #find: Find | undefined;
   #match: number | undefined;
   #lines: readonly Line[] = [];
@@ -47,7 +47,7 @@ export class Pager implements Page {
     return this.#find?.isTyping === true ? "menu" : "pager";
   }
 
-  /** Whether the last row has been shown. */
+  /** Reports whether the last row has been shown. */
   get hasShownEnd(): boolean {
     return this.#hasShownEnd;
   }
@@ -105,7 +105,7 @@ export class Pager implements Page {
     if (this.#find?.isTyping === true) this.#find.field.type(text);
   }
 
-  /** Which rows are shown: from the first one up to the one after the last. */
+  /** The range of shown rows: from the first one up to the one after the last. */
   get shown(): { readonly from: number; readonly to: number } {
     return { from: this.#top, to: this.#top + this.#height };
   }

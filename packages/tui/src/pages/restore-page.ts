@@ -4,10 +4,10 @@ import { type DiffBlock, diffBlock, size } from "@flint/view";
 import { changesPage } from "./diff-page.ts";
 import type { Pager } from "./pager.ts";
 
-/** What a rewind would do to files, as the server previews it. */
+/** The effect of a rewind on files, as the server previews it. */
 export type RestorePreview = Pick<Result<"thread/revert">, "files" | "conflicts" | "notSaved">;
 
-/** What a rewind would change in each file, and what it would leave as it is. */
+/** Shows the changes that a rewind would make to each file, and the files that it would leave as they are. */
 export function restorePage(preview: RestorePreview, cwd: string): Pager {
   const { files = [], conflicts = [], notSaved = [] } = preview;
   const left = [...conflicts, ...notSaved].map(

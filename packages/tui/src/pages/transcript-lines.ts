@@ -12,7 +12,7 @@ export interface PlacedRow {
   readonly line: number;
 }
 
-/** How turns are drawn. */
+/** Options for drawing turns. */
 interface TranscriptLook {
   readonly openItemIds: readonly string[];
   readonly cwd: string;
@@ -26,7 +26,7 @@ interface TurnLines {
   readonly starts: readonly { readonly row: Row; readonly line: number }[];
 }
 
-/** What the rows have in front of them while one is selected. */
+/** Width of the margin in front of rows while one is selected. */
 const MARGIN = 2;
 
 /** The lines of turns at one width, remembered for turns whose rows do not change, and the row that is selected. */

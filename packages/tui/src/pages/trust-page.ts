@@ -29,7 +29,7 @@ export function trustPage(
   return page;
 }
 
-/** What stands before each line of a file. */
+/** Prefix of each line of a file. */
 const CONTENT = "  | ";
 
 function fileLines({ path, content, trusted, problem, steers = ["Flint"] }: WorkspaceFile): Line[] {

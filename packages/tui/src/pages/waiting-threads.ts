@@ -6,8 +6,8 @@ import type { SessionContext } from "../session/context.ts";
 const LIMIT = 200;
 
 /**
- * What waits for the user in all threads. It subscribes to those that wait, to hear of further approvals and answers there,
- * and unsubscribes once they do not wait any more, or it is closed.
+ * The asks that wait for the user in all threads. It subscribes to those that wait, to receive further
+ * approvals and answers there, and unsubscribes once they do not wait any more, or it is closed.
  */
 export class WaitingThreads {
   readonly #session: SessionContext;
@@ -21,7 +21,7 @@ export class WaitingThreads {
     this.#session = session;
   }
 
-  /** What waits, oldest first; undefined before it was read. */
+  /** The open asks, oldest first; undefined before they were read. */
   get asks(): readonly Ask[] | undefined {
     return this.#asks;
   }

@@ -8,7 +8,7 @@ import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { statusLine } from "../draw/turn-status.ts";
 import { InlineTranscript } from "../session/inline-transcript.ts";
 
-/** What is played, and how. */
+/** Options of a replay. */
 export interface ReplayOptions {
   readonly threadId: string;
   readonly look: () => RenderOptions;
@@ -95,9 +95,9 @@ export async function playEvents(
   show();
 }
 
-/** How events are played. */
+/** Options for playing events. */
 interface PlayOptions {
-  /** How many times faster than it was. */
+  /** Speed, as a multiple of the original. */
   readonly speed: number;
   readonly clock: Pick<Clock, "after">;
   readonly signal: AbortSignal;

@@ -6,13 +6,13 @@ import type { LineBlock } from "../draw/line.ts";
 import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import type { AskAnswers } from "./ask-panel.ts";
 
-/** What answering needs of a session. */
+/** Dependencies of answering on a session. */
 export interface AnswerTarget {
   readonly client: FlintClient;
   run(work: () => Promise<unknown>): void;
 }
 
-/** What became of an ask. */
+/** The outcome of an ask. */
 export interface Outcome {
   readonly askId: string;
   readonly kind: Ask["kind"];
@@ -25,7 +25,7 @@ export interface Outcome {
 
 /** An answer of the user. */
 interface SentAnswer {
-  /** Whether it is the one that counts; undefined until the server has said so. */
+  /** True if it is the one that counts; undefined until the server has decided. */
   isFirst?: boolean;
   /** Shows what became of the ask, once that is known. */
   waiting?: () => void;
@@ -91,7 +91,7 @@ export class SentAnswers implements AskAnswers {
   }
 }
 
-/** How an outcome is shown in its thread. A question that was answered here needs no words. */
+/** Shows an outcome in its thread. Nothing is shown for a question that was answered here. */
 export function outcomeNotice(outcome: Outcome, look: RenderOptions): LineBlock | undefined {
   const { kind, text, isDeclined, elsewhere } = outcome;
   if (kind === "question" && elsewhere === undefined) return undefined;
@@ -100,7 +100,7 @@ export function outcomeNotice(outcome: Outcome, look: RenderOptions): LineBlock 
   return notice(marksFor(look.unicode).arrow, isDeclined ? "yellow" : "green", words);
 }
 
-/** What an event says became of an ask, with the client that answered it, if one did. */
+/** Returns the outcome of an ask in an event, with the client that answered it, if one did. */
 function resolvedBy(
   event: AgentEvent,
 ): (Omit<Outcome, "elsewhere"> & { client: string | undefined }) | undefined {

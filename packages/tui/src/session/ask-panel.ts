@@ -9,15 +9,15 @@ import { hintsIn, keyIn } from "../pages/key-name.ts";
 import { Composer, type DrawnComposer } from "./composer.ts";
 import { QuestionForm } from "./question-form.ts";
 
-/** How an ask is answered. */
+/** The ways to answer an ask. */
 export interface AskAnswers {
   approve(ask: Ask, decision: Decision): void;
   answer(ask: Ask, answers: Readonly<Record<string, readonly string[]>>): void;
 }
 
 /**
- * How much of an approval the user can see: all of it on the screen, all of it by scrolling the terminal back, or a part,
- * and the rest nowhere but on a page of its own.
+ * The part of an approval that the user can see: all of it on the screen, all of it by scrolling the terminal
+ * back, or a part, and the rest nowhere but on a page of its own.
  */
 export type Sight = "screen" | "scrolling" | "part";
 
@@ -30,7 +30,7 @@ interface ReadPage {
 const QUIET_MS = 250;
 
 /**
- * What waits for the user: one ask at a time, with a key for each answer. No key that was typed before the user could see
+ * The open ask, one at a time, with a key for each answer. No key that was typed before the user could see
  * the ask answers it, and Enter never means yes unless a choice was selected.
  */
 export class AskPanel {
@@ -40,7 +40,7 @@ export class AskPanel {
   #selected: number | undefined;
   #message: Composer | undefined;
   #form: QuestionForm | undefined;
-  /** Whether a key was meant for the form; until then, keys may belong to the prompt that the user is writing. */
+  /** True if a key was meant for the form; until then, keys may belong to the prompt that the user is writing. */
   #isFormBegun = false;
   #waiting = 0;
   #sight: Sight = "screen";
@@ -52,12 +52,12 @@ export class AskPanel {
     this.#answers = answers;
   }
 
-  /** Whether something waits. */
+  /** Reports whether something waits. */
   get isOpen(): boolean {
     return this.#ask !== undefined;
   }
 
-  /** Whether text is typed into it: a message, or an answer that was begun. */
+  /** Reports whether text is typed into it: a message, or an answer that was begun. */
   get isTyping(): boolean {
     return this.#message !== undefined || this.#isFormBegun;
   }
@@ -67,7 +67,7 @@ export class AskPanel {
     this.#isFormBegun = this.#form !== undefined;
   }
 
-  /** Whether a key belongs to the ask, given when the key before it was pressed. */
+  /** Reports whether a key belongs to the ask, given when the key before it was pressed. */
   takes(now: number, lastKeyAt: number): boolean {
     return this.#ask !== undefined && (this.isTyping || now - Math.max(this.#shownAt, lastKeyAt) >= QUIET_MS);
   }
@@ -100,7 +100,7 @@ export class AskPanel {
     this.#page = page;
   }
 
-  /** Whether it is longer than the screen and has to be read elsewhere before it can be allowed. */
+  /** Reports whether it is longer than the screen and has to be read elsewhere before it can be allowed. */
   get mustBeRead(): boolean {
     return this.#sight === "part" && !this.#isRead && this.#page?.hasShownEnd !== true;
   }
@@ -309,12 +309,12 @@ function drawMessage(
   return { rows: [head, ...drawn.rows], cursor: { ...drawn.cursor, row: drawn.cursor.row + 1 } };
 }
 
-/** What is asked, in full. */
+/** Shows the subject of an ask in full. */
 function subjectOf({ prompt, cwd }: Extract<Ask, { kind: "approval" }>, look: RenderOptions): LineBlock {
   return labelled(drawApproval(prompt, look, cwd), "Approval: ", look);
 }
 
-/** Whether there is something in an approval that is better read on the whole screen. */
+/** Reports whether an approval has content that is better read on the whole screen. */
 function hasDiff({ action, suggestions }: Approval): boolean {
   return approvalPrompt(action, suggestions).body.some(({ kind }) => kind === "diff");
 }

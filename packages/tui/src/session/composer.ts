@@ -27,7 +27,7 @@ export class Composer {
     return this.#editor.text;
   }
 
-  /** Whether nothing more can be written: a prompt has a largest size. */
+  /** Reports whether nothing more can be written: a prompt has a largest size. */
   get isFull(): boolean {
     return this.#editor.text.length >= LIMITS.prompt;
   }

@@ -54,7 +54,7 @@ export interface PromptSender {
   sendText(text: string, delivery: "steer" | "queue"): void;
 }
 
-/** What the parts of a session use of it. */
+/** The members of a session that its parts use. */
 export interface SessionContext {
   readonly machine: Machine;
   readonly keymap: Keymap;

@@ -13,11 +13,11 @@ import { TurnFigures } from "./status/turn-figures.ts";
 export interface TranscriptOptions {
   readonly look: () => RenderOptions;
   readonly now: () => number;
-  /** How to see what is folded. */
+  /** A hint at how to see folded content. */
   readonly how?: string | undefined;
 }
 
-/** How many turns of a resumed thread are printed, and how many rows of them at most. */
+/** Number of turns of a resumed thread that are printed, and the maximum number of their rows. */
 const RESUMED_TURNS = 3;
 const RESUMED_ROWS = 200;
 
@@ -49,12 +49,12 @@ export class InlineTranscript {
   #progress: ReadonlyMap<string, string> = new Map();
   #streamed: Streamed | undefined;
   #waiting: Waiting[] = [];
-  /** What was asked last. */
+  /** The approval or question that was asked last. */
   #asked: Waiting | undefined;
-  /** What comes next, above everything else. */
+  /** The header that is printed next, above everything else. */
   #header: LineBlock | undefined;
   #chapter = 0;
-  /** Whether the history of a thread comes next, below everything that waits and is about no item of it. */
+  /** True if the history of a thread comes next, below everything that waits and is about no item of it. */
   #isBeginning = false;
   #last: "nothing" | "line" | "block" = "nothing";
 
@@ -139,12 +139,12 @@ export class InlineTranscript {
     return { final, live: this.#live(open, state) };
   }
 
-  /** How long the running turn has worked, without the time that it waited for the user. */
+  /** Returns the time for which the running turn has worked, without the time that it waited for the user. */
   workedMs(state: ThreadState): number {
     return this.#figures.workedMs(state, this.#options.now());
   }
 
-  /** What the agent is doing, in a few words. */
+  /** Returns the activity of the agent, in a few words. */
   activity(state: ThreadState): string {
     if (state.approvals.length + state.questions.length > 0) return "Waiting for you";
     const turn = state.turns.at(-1);

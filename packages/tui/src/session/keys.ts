@@ -17,7 +17,7 @@ export class SessionKeys {
   #chord = "";
   #lastKeyAt = Number.NEGATIVE_INFINITY;
   #mayQuit = false;
-  /** Whether the thread is printed again if the screen is drawn again once more. */
+  /** True if the thread is printed again if the screen is drawn again once more. */
   #mayPrint = false;
   #isEnter = false;
   #isTab = false;
@@ -56,7 +56,7 @@ export class SessionKeys {
     this.#written();
   }
 
-  /** Whether what was just pressed or pasted is meant for what waits. */
+  /** Reports whether what was just pressed or pasted is meant for what waits. */
   #isForAsk(): boolean {
     const { asks, page, menu } = this.#session;
     const now = this.#now();
@@ -74,7 +74,10 @@ export class SessionKeys {
     if (link !== "connecting") help.keepDraftSoon(composer);
   }
 
-  /** What keys mean in a place. Behind a menu is the composer; the answers of an approval are selected like a menu. */
+  /**
+   * Looks up the command of a key in a place. Behind a menu is the composer; the answers of an approval are
+   * selected like a menu.
+   */
   #lookUp(chord: string, place: KeyContext) {
     const { keymap } = this.#session;
     const situation = commandContext(this.#session);
@@ -218,7 +221,7 @@ export class SessionKeys {
     }
   }
 
-  /** What can follow the keys that were pressed. */
+  /** Describes the keys that can follow the pressed ones. */
   #rest(pressed: string): string {
     const { keymap, look } = this.#session;
     const id = COMMAND_IDS.find((each) => keymap.keys[each].some((chord) => chord.startsWith(`${pressed} `)));
@@ -230,7 +233,10 @@ export class SessionKeys {
     return `Press ${keyLabel(next, look.unicode)}${again} to ${title.slice(0, 1).toLowerCase()}${title.slice(1)}.`;
   }
 
-  /** What is in the scrollback stays as it was printed. Pressed again, the key prints the thread once more. */
+  /**
+   * Draws the screen again. The scrollback stays as it was printed; pressed again, the key prints the thread
+   * once more.
+   */
   #redrawOrPrint(): true {
     const session = this.#session;
     const isAgain = this.#mayPrint;

@@ -5,9 +5,9 @@ import { cutLine, indented, type Line, lineOf, span } from "../draw/line.ts";
 import { marksFor, type RenderOptions } from "../draw/render-options.ts";
 import { lastLines } from "../draw/streamed.ts";
 
-/** How much of the output of a running command is shown below it. */
+/** Number of lines of a running command's output that are shown below it. */
 const OUTPUT_LINES = 4;
-/** How much of a message that the user has sent meanwhile. */
+/** Number of lines of a message that the user has sent meanwhile. */
 const USER_LINES = 3;
 
 /** The lines of a row that is not final: what is in progress, or a step of a sub-agent at work. */

@@ -12,14 +12,14 @@ const ABOUT_ROWS = 4;
 /** One row of a menu. */
 export interface MenuItem {
   readonly label: string;
-  /** What it means, shown behind it. */
+  /** Its meaning, shown behind it. */
   readonly detail?: string | undefined;
-  /** Whether it is the value in force. */
+  /** True if it is the value in force. */
   readonly isCurrent?: boolean | undefined;
   readonly choose: () => void;
 }
 
-/** What a menu shows and what its extra keys do. */
+/** The content of a menu and its extra keys. */
 export interface MenuOptions {
   readonly title: string;
   readonly items: readonly MenuItem[];
@@ -35,9 +35,9 @@ export interface MenuKey {
   readonly press: (index: number) => void;
 }
 
-/** What depends on where a menu is shown. */
+/** The parts of a menu's look that depend on where it is shown. */
 export interface MenuStyle {
-  /** Whether rows have numbers, to choose them by. */
+  /** True if rows have numbers, to choose them by. */
   readonly isNumbered?: boolean | undefined;
   /** The key that closes it now. */
   readonly closeKey?: (() => string) | undefined;
@@ -85,7 +85,7 @@ export class Menu {
     }
   }
 
-  /** What was typed: the filter, or the number of a row. */
+  /** The typed text: the filter, or the number of a row. */
   get typed(): string {
     return this.#query === "" ? (this.#number?.text ?? "") : this.#query;
   }
@@ -131,7 +131,7 @@ export class Menu {
     return lines.map((line) => cutLine(line, look.columns - 1, marks.more));
   }
 
-  /** What the selected row says, if it is too long for the row. */
+  /** Shows the detail of the selected row, if it is too long for the row. */
   #aboutRows(selected: MenuItem | undefined, look: RenderOptions): Line[] {
     if (selected?.detail === undefined) return [];
     const isCut = textWidth(textOf(this.#row(selected, this.#selected, look))) > look.columns - 1;

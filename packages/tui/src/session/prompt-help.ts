@@ -20,10 +20,10 @@ import { commandContext } from "./commands/command-context.ts";
 import type { Composer } from "./composer.ts";
 import type { SessionContext } from "./context.ts";
 
-/** How long what is written is in memory alone. */
+/** Time for which a draft is in memory alone. */
 const DRAFT_MS = 1_000;
 
-/** What helps to write a prompt: completion, earlier prompts, and drafts that outlive the terminal. */
+/** Help with writing a prompt: completion, earlier prompts, and drafts that outlive the terminal. */
 export class PromptHelp {
   readonly completer: Completer;
   /** Prompts that were put aside. */

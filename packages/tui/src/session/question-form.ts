@@ -15,7 +15,7 @@ export class QuestionForm {
   #selected: number | undefined;
   #checked = new Set<number>();
   #text = new Composer();
-  /** Why the answer was not taken. */
+  /** The reason the answer was not accepted. */
   #problem = "";
 
   constructor(questions: readonly UserQuestion[]) {

@@ -10,10 +10,10 @@ import type { Composer } from "./composer.ts";
 import type { PromptSender, ThreadControls } from "./context.ts";
 import type { PromptHelp } from "./prompt-help.ts";
 
-/** How the ids of inputs begin that terminal sessions send. */
+/** Prefix of the ids of inputs that terminal sessions send. */
 const SENDER = "terminal-";
 
-/** What sending needs of a session. */
+/** Dependencies of sending on a session. */
 export interface InputTarget {
   readonly client: FlintClient;
   readonly threadId: string | undefined;
@@ -26,7 +26,7 @@ export interface InputTarget {
   run(work: () => Promise<unknown>): void;
 }
 
-/** Whether input steers the running turn, or waits for its end. */
+/** Delivery of input: it steers the running turn, or waits for its end. */
 export type Delivery = "steer" | "queue";
 
 /** Sends what the user writes, marked to distinguish it from the input of other clients. */
@@ -34,7 +34,7 @@ export class SentInputs implements PromptSender {
   readonly #target: InputTarget;
   readonly #mark = `${SENDER}${randomUUID()}`;
   #sent = 0;
-  /** What was held back last, because it may not be meant for the agent. */
+  /** The prompt that was held back last, because it may not be meant for the agent. */
   #delayed: string | undefined;
   #later: { readonly text: string; readonly delivery: Delivery } | undefined;
 
@@ -70,14 +70,17 @@ export class SentInputs implements PromptSender {
     this.#target.say("Your prompt is sent as soon as the server can be reached.");
   }
 
-  /** Whether to hold a prompt back once. Entered again right after that, it is meant. */
+  /** Reports whether to hold a prompt back once. A second Enter right after that sends it. */
   holdsBack(text: string): boolean {
     const isAgain = this.#delayed === text;
     this.#delayed = isAgain ? undefined : text;
     return !isAgain;
   }
 
-  /** How to send what is in the composer, if that was to be done later and nothing was edited since. */
+  /**
+   * Returns the delivery of the text in the composer, if it was to be sent later and nothing was edited
+   * since.
+   */
   takeLater(): Delivery | undefined {
     const later = this.#later;
     this.#later = undefined;

@@ -10,7 +10,7 @@ import type { CursorPosition } from "../terminal/inline-screen.ts";
 import { otherSender } from "./sent-inputs.ts";
 import type { Session } from "./session.ts";
 
-/** How often the status of a running turn changes. */
+/** Interval at which the status of a running turn changes. */
 export const TICK_MS = 200;
 
 /** The rows at the bottom of a session, and the cursor among them. */

@@ -66,7 +66,7 @@ const REFRESHING: readonly string[] = [
   ...["approval/requested", "approval/resolved", "question/requested", "question/resolved"],
 ];
 
-/** How the session and its server stand. */
+/** State of the session's connection to its server. */
 export type ConnectionState = "connecting" | "open" | "lost" | "failed";
 
 /** One thread, what the user is writing, and what is shown of both. It does no I/O but through its client and its parts. */

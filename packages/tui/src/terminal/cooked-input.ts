@@ -17,7 +17,7 @@ export class CookedInput {
     });
   }
 
-  /** What was typed, as a terminal in raw mode sends it. */
+  /** Converts typed text to what a terminal in raw mode sends. */
   read(bytes: Uint8Array): Uint8Array {
     return this.#isOver ? bytes : bytes.map((byte) => (byte === LINE_FEED ? CARRIAGE_RETURN : byte));
   }

@@ -1,6 +1,6 @@
 import type { TerminalSize } from "../draw/render-options.ts";
 
-/** What a device reports. */
+/** Receives the reports of a device. */
 export interface DeviceListener {
   /** Bytes that were typed, pasted or answered by the terminal. */
   input(bytes: Uint8Array): void;
@@ -14,7 +14,7 @@ export interface DeviceListener {
 /** A terminal as a session uses it: the real one, or one of a test. */
 export interface TerminalDevice {
   readonly size: TerminalSize;
-  /** Which terminal of the machine it is; undefined if that is unknown. */
+  /** The name of the machine's terminal; undefined if it is unknown. */
   readonly name: string | undefined;
   write(text: string): void;
   /** Begins to read raw input. */

@@ -16,7 +16,7 @@ export class FullScreen {
     this.#look = look;
   }
 
-  /** Whether it is on. */
+  /** Reports whether it is on. */
   get isOn(): boolean {
     return this.#drawn !== undefined;
   }

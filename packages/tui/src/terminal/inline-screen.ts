@@ -3,7 +3,7 @@ import type { RenderOptions } from "../draw/render-options.ts";
 import { styled } from "../draw/styled.ts";
 import { CURSOR, ERASE, FRAME, toColumn, up } from "./modes.ts";
 
-/** Where the cursor stands: a row of the live rows and a column, both counted from 0. */
+/** The position of the cursor: a row of the live rows and a column, both counted from 0. */
 export interface CursorPosition {
   readonly row: number;
   readonly column: number;
@@ -170,7 +170,10 @@ function isSamePlace(one: CursorPosition | undefined, other: CursorPosition | un
   return one?.row === other?.row && one?.column === other?.column;
 }
 
-/** How many rows at the start did not change; at least the last drawn row is drawn again, to end behind it. */
+/**
+ * Returns the number of unchanged rows at the start; at least the last drawn row is drawn again, to end
+ * behind it.
+ */
 function unchanged(drawn: readonly string[], rows: readonly string[]): number {
   let same = 0;
   while (same < drawn.length - 1 && same < rows.length - 1 && drawn[same] === rows[same]) same += 1;

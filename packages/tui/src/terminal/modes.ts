@@ -20,7 +20,7 @@ const TITLE = { on: "\u001b[22;2t", off: "\u001b[23;2t" } as const;
 /** Asks for keys that cannot be mistaken for others, in terminals with the kitty keyboard protocol. */
 const KEYS = { on: "\u001b[>1u", off: "\u001b[<u" } as const;
 
-/** What a session switches on while it reads keys. The mouse stays the terminal's own. */
+/** The modes that a session switches on while it reads keys. The mouse stays the terminal's own. */
 export const READING = {
   on: `${TITLE.on}${PASTE.on}${FOCUS.on}${KEYS.on}`,
   off: `${KEYS.off}${FOCUS.off}${PASTE.off}${TITLE.off}`,

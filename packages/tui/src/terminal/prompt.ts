@@ -11,7 +11,7 @@ export interface Choice<Value> {
   readonly help: string;
 }
 
-/** What a key does to a question: nothing, show help, or answer it. */
+/** The effect of a key on a question: it stays open, shows help, or is answered. */
 export type Step<Value> =
   | { readonly type: "open" }
   | { readonly type: "help" }

@@ -15,16 +15,16 @@ import {
 /** Tasks whose story the test tells, event by event. What people decide is kept, and becomes the events it really makes. */
 export class FakeTasks implements Tasks {
   readonly isWorking = false;
-  /** What was decided, in order. */
+  /** The decisions, in order. */
   readonly decided: [method: TaskMethod, params: unknown][] = [];
   diff = "";
   /** The diffs of tasks that have one of their own. */
   readonly diffs = new Map<string, string>();
-  /** Whether diffs cannot be read now. */
+  /** True if diffs cannot be read now. */
   isUnreadable = false;
-  /** How often a diff was read. */
+  /** Number of times that a diff was read. */
   diffReads = 0;
-  /** What every decision is refused with. */
+  /** The error with which every decision is refused. */
   refusal: string | undefined;
   /** The number of clients that wait for a change. */
   waiting = 0;
@@ -90,7 +90,7 @@ export class FakeTasks implements Tasks {
     return method === "task/steer" ? { live: true } : { task: taskRow(state) };
   }
 
-  /** What clients add is complete but for its defaults. */
+  /** Adds tasks as clients add them: complete but for their defaults. */
   #addAll(params: object): unknown {
     // The method of these parameters is known from its name.
     const { tasks } = params as Params<"task/add">;

@@ -16,7 +16,7 @@ export class FakeTerminal {
     this.#columns = columns;
   }
 
-  /** What stands on it, row by row, with what has scrolled away. */
+  /** The rows on it, with those that have scrolled away. */
   get rows(): string[] {
     return this.#rows.map((row) =>
       Array.from(row, (cell) => cell ?? " ")

@@ -24,7 +24,7 @@ import type { PermissionChoice } from "../session/context.ts";
 import type { ConfigKey, Machine } from "../session/machine.ts";
 import { XtermTerminal } from "./xterm-terminal.ts";
 
-/** How a session of a test differs from the plain one. */
+/** Differences of a test's session from the plain one. */
 export interface SessionFixtureOptions extends TestEngineOptions {
   readonly columns?: number;
   readonly rows?: number;
@@ -36,7 +36,7 @@ export interface SessionFixtureOptions extends TestEngineOptions {
   readonly keys?: Readonly<Record<string, readonly string[]>>;
   readonly environment?: Readonly<Record<string, string>>;
   readonly notes?: Map<string, string>;
-  /** Where history and drafts are kept; nowhere by default. */
+  /** The folder of history and drafts; none by default. */
   readonly notesFolder?: string;
   /** The user's editor; none by default. */
   readonly editor?: string;
@@ -46,7 +46,7 @@ export interface SessionFixtureOptions extends TestEngineOptions {
   readonly folder?: string;
   /** Draws what stands on the terminal before the session begins. */
   readonly firstFrame?: (terminal: XtermTerminal) => DrawnFrame;
-  /** What the first attempts to connect fail with. */
+  /** Errors with which the first attempts to connect fail. */
   readonly failures?: readonly Error[];
   /** The engine of an earlier session. */
   readonly engine?: TestEngine;
@@ -68,13 +68,13 @@ export class SessionFixture {
   readonly notes: Map<string, string>;
   /** The images that the session opened. */
   readonly opened: string[] = [];
-  /** What the session set in the user's configuration. */
+  /** Values that the session set in the user's configuration. */
   readonly config = new Map<string, unknown>();
   readonly files = new Map<string, string>();
-  /** How many timers of the session wait. */
+  /** Number of waiting timers of the session. */
   timers = 0;
   #clients: FlintClient[] = [];
-  /** What the next attempts to connect fail with. */
+  /** Errors with which the next attempts to connect fail. */
   readonly failures: Error[];
 
   constructor(options: SessionFixtureOptions = {}) {

@@ -7,11 +7,11 @@ const MODES: Readonly<Record<string, string>> = {
   "?1004": "focus reports",
 };
 
-/** What moves the cursor or changes what is shown, so that it belongs into a frame. */
+/** Sequences that move the cursor or change what is shown, so that they belong into a frame. */
 const DRAWING = /^(?:\d*[ABCKJ]|\d+;1H|[\d;]*m)$/;
 /** A query or a notice, which shows nothing. */
 const SILENT = /^(?:9;[^;]*|11;\?|52;c;[A-Za-z\d+/=]*|2;.*)$/s;
-/** Where links may lead: a page, or a file with the host that has it. */
+/** The allowed targets of links: a page, or a file with the host that has it. */
 const LINK = /^8;;(?:https?:.+|file:\/\/[^/]+\/.*)?$/s;
 
 /** A control sequence, a command to the terminal, the end of a row, text, or any other character. */
@@ -53,7 +53,7 @@ export class TerminalOutput {
     this.#isInFrame = false;
   }
 
-  /** What is still switched on, which is nothing once the session has left the terminal. */
+  /** The modes that are still on, which are none once the session has left the terminal. */
   get left(): string[] {
     return [
       ...[...this.#modes].map((mode) => MODES[mode] ?? mode),

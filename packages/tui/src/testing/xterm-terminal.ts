@@ -65,7 +65,7 @@ export class XtermTerminal implements TerminalDevice {
     this.#listener?.resized();
   }
 
-  /** What was wrong with the writes so far. */
+  /** Problems of the writes so far. */
   get problems(): readonly string[] {
     return this.#output.problems;
   }
@@ -77,12 +77,12 @@ export class XtermTerminal implements TerminalDevice {
     await new Promise<void>((resolve) => this.#terminal.write("", () => resolve()));
   }
 
-  /** Whether the alternate screen is shown. */
+  /** Reports whether the alternate screen is shown. */
   get isAlternate(): boolean {
     return this.#terminal.buffer.active.type === "alternate";
   }
 
-  /** Where the cursor is, counted from 0. */
+  /** The position of the cursor, counted from 0. */
   get cursor(): { readonly row: number; readonly column: number } {
     const { cursorY, cursorX } = this.#terminal.buffer.active;
     return { row: cursorY, column: cursorX };
@@ -106,7 +106,7 @@ export class XtermTerminal implements TerminalDevice {
     return this.#text(normal, 0, normal.length).join("\n").trimEnd();
   }
 
-  /** Whether a mode such as bracketed paste is on. */
+  /** Reports whether a mode such as bracketed paste is on. */
   get modes(): InstanceType<typeof Terminal>["modes"] {
     return this.#terminal.modes;
   }

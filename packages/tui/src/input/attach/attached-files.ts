@@ -17,7 +17,7 @@ export type DroppedFile =
   | { readonly kind: "image"; readonly image: ImageFile }
   | { readonly kind: "mention"; readonly text: string; readonly problem?: string | undefined };
 
-/** Where the user is, for paths. */
+/** The user's folders, for resolving paths. */
 export interface DropContext {
   readonly folder: string;
   readonly home: string | undefined;

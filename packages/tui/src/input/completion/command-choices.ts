@@ -42,12 +42,15 @@ export function commandChoices(
   return [...own, ...choices];
 }
 
-/** Where the values of an argument come from that are not in the table of commands. */
+/** The sources of an argument's values that are not in the table of commands. */
 export type ArgumentChoices = Readonly<
   Partial<Record<ListedArgument, (typed: string) => readonly NameChoice[]>>
 >;
 
-/** What a command's argument can be, given what is typed of it; empty if it is any text, or if the command is not Flint's. */
+/**
+ * Returns the possible arguments of a command, given the text typed so far; empty if it is any text, or if
+ * the command is not Flint's.
+ */
 export function argumentChoices(
   name: string,
   values: ArgumentChoices,

@@ -4,7 +4,7 @@ import { mentionOf, type Trigger, triggerAt } from "./trigger.ts";
 /** A completion: what replaces the typed text. */
 export interface Completion {
   readonly text: string;
-  /** Whether it goes on, such as a folder whose files can follow. */
+  /** True if it continues, such as a folder whose files can follow. */
   readonly isPartial: boolean;
 }
 
@@ -15,16 +15,16 @@ export interface FoundFile {
   readonly isFolder: boolean;
 }
 
-/** What a name can be completed to. */
+/** A completion of a name. */
 export interface NameChoice {
   readonly name: string;
   readonly detail?: string | undefined;
   readonly group?: string | undefined;
-  /** What is inserted if it is not the name. */
+  /** The text that is inserted, if it is not the name. */
   readonly insert?: string | undefined;
 }
 
-/** Where completions come from. */
+/** The sources of completions. */
 export interface CompletionSources {
   /** The best files for some letters, best first. May reject when it is aborted. */
   findFiles(query: string, signal: AbortSignal): Promise<readonly FoundFile[]>;
@@ -56,7 +56,7 @@ export class Completer {
   readonly #sources: CompletionSources;
   #picker: Picker<Completion> | undefined;
   #trigger: Trigger | undefined;
-  /** What was dismissed: it stays closed until something else is completed. */
+  /** The list that was dismissed: it stays closed until something else is completed. */
   #dismissed: string | undefined;
   #search: AbortController | undefined;
 
@@ -64,12 +64,12 @@ export class Completer {
     this.#sources = sources;
   }
 
-  /** Whether there is something to choose. */
+  /** Reports whether there is something to choose. */
   get isOpen(): boolean {
     return this.#picker !== undefined && this.#picker.count > 0;
   }
 
-  /** What is completed; undefined if the list is closed. */
+  /** The kind of what is completed; undefined if the list is closed. */
   get kind(): Trigger["kind"] | undefined {
     return this.isOpen ? this.#trigger?.kind : undefined;
   }

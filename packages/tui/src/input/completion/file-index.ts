@@ -10,16 +10,16 @@ const MAX_FILES = 100_000;
 const MAX_RESULTS = 50;
 const MAX_LISTED = 1_000;
 
-/** How long a list of files is used before the folder is walked again, in milliseconds. */
+/** Time for which a list of files is used before the folder is walked again, in milliseconds. */
 const FRESH = 5_000;
 
-/** How long a first search waits, in milliseconds. */
+/** Time for which a first search waits, in milliseconds. */
 const FIRST_WAIT = 100;
 
 /** So many files are compared before keys are handled again. */
 const SLICE = 2_000;
 
-/** What makes a file better than its letters do. */
+/** Bonus of a recently used file over its matching letters. */
 const RECENT = 40;
 
 /**

@@ -1,7 +1,9 @@
-/** What is being completed, and how many code units before and after the cursor it takes. */
+/**
+ * The text that is being completed, and the number of code units before and after the cursor that it takes.
+ */
 export interface Trigger {
   readonly kind: "file" | "command" | "argument";
-  /** What was typed of it so far, without its mark. */
+  /** The text typed of it so far, without its mark. */
   readonly query: string;
   readonly before: number;
   readonly after: number;
@@ -14,7 +16,10 @@ const FILE = /(?:^|[\s([{<'"`])@(?<query>"[^"]*|[^\s"]*)$/;
 const COMMAND = /^\/(?<query>[\w:-]*)$/;
 const ARGUMENT = /^\/(?<command>[\w:-]+)\s+(?<query>.*)$/;
 
-/** What is being completed at the cursor; undefined if nothing. Commands are at the start of the first line. */
+/**
+ * Returns the text that is being completed at the cursor; undefined if there is none. Commands are at the
+ * start of the first line.
+ */
 export function triggerAt(line: number, before: string, after: string): Trigger | undefined {
   const command = line === 0 ? COMMAND.exec(before)?.groups?.query : undefined;
   if (command !== undefined)

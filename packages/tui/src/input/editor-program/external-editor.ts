@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { LIMITS } from "@flint/protocol";
 import { pastedText } from "../keys/paste.ts";
 
-/** What came of editing elsewhere. With `failed`, the text in the composer stays as it is. */
+/** The result of editing elsewhere. With `failed`, the text in the composer stays as it is. */
 export type ExternalEdit =
   | { readonly type: "edited"; readonly text: string }
   | { readonly type: "unchanged" }
@@ -16,7 +16,7 @@ export interface ExternalEditorOptions {
   readonly command: string;
   /** PATH without the folders of the project, whose programs may be an agent's. */
   readonly searchPath: () => Promise<string>;
-  /** Where the private file with the text is written. */
+  /** The folder of the private file with the text. */
   readonly folder: string;
   /** Leaves the terminal as a program expects it: no raw mode, no modes of ours. */
   readonly release: () => void;

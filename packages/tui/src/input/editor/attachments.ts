@@ -24,7 +24,7 @@ export class Attachments {
     return isAtom(atom) ? this.#all[atomIndex(atom)] : undefined;
   }
 
-  /** What is shown for a character. Images are numbered as they appear in the text. */
+  /** Returns the label of a character. Images are numbered as they appear in the text. */
   label(atom: string, text: string): string {
     const attachment = this.get(atom);
     if (attachment === undefined) return "";
@@ -33,7 +33,7 @@ export class Attachments {
     return imageLabel(this.#imagesIn(text).indexOf(attachment) + 1, attachment.name);
   }
 
-  /** How long the text is with pastes expanded. */
+  /** Returns the length of the text with pastes expanded. */
   lengthOf(text: string): number {
     const pasted = Array.from(text.matchAll(ATOMS), ([atom]) => this.get(atom));
     return pasted.reduce(
@@ -90,7 +90,7 @@ export class Attachments {
     return this.#in(text).filter((attachment) => attachment.kind === "image");
   }
 
-  /** What is attached in a text, each once. */
+  /** Returns the attachments in a text, each once. */
   #in(text: string): readonly Attachment[] {
     const all = Array.from(text.matchAll(ATOMS), ([atom]) => this.get(atom));
     return [...new Set(all.filter((attachment) => attachment !== undefined))];
@@ -105,7 +105,7 @@ function pasteLabel(text: string): string {
 const FOLDED_LINES = 10;
 const FOLDED_CHARACTERS = 1_000;
 
-/** Whether a paste is folded into a label, because it would fill the screen. */
+/** Reports whether a paste is folded into a label, because it would fill the screen. */
 export function isFolded(text: string): boolean {
   return text.length > FOLDED_CHARACTERS || text.split("\n", FOLDED_LINES + 1).length > FOLDED_LINES;
 }

@@ -8,7 +8,7 @@ export interface AttachedImage {
   readonly bytes?: number | undefined;
 }
 
-/** What a text holds besides its characters. It is shown as a label, and is one character to the cursor. */
+/** Content of a text besides its characters. It is shown as a label, and is one character to the cursor. */
 export type Attachment =
   | { readonly kind: "paste"; readonly text: string }
   | ({ readonly kind: "image" } & AttachedImage)
@@ -18,7 +18,7 @@ export type Attachment =
 /** Everything that stands in an editor, in order: texts, and what is attached between them. It can be stored as JSON. */
 export type Content = readonly (string | Attachment)[];
 
-/** What is shown for an image, which is also what the agent reads where the image belongs. */
+/** Returns the label of an image, which is also what the agent reads where the image belongs. */
 export function imageLabel(number: number, name: string): string {
   return `[Image ${number}: ${name}]`;
 }

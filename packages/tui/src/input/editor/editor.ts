@@ -24,7 +24,7 @@ const MAX_OPEN = 100_000;
 /** More at once was not typed. */
 const MAX_TYPED = 16;
 
-/** What the last action was, for those that continue it. */
+/** The kind of the last action, for those that continue it. */
 type LastAction = "cut" | "yank" | "other";
 
 /**
@@ -41,7 +41,7 @@ export class Editor {
   #yanked: Range | undefined;
   #goal: number | undefined;
 
-  /** Whether there is nothing in it. */
+  /** Reports whether there is nothing in it. */
   get isEmpty(): boolean {
     return this.#state.lines.length === 1 && this.#state.lines[0] === "";
   }
@@ -73,7 +73,7 @@ export class Editor {
     return this.#state.cursor.line;
   }
 
-  /** What is selected; undefined if nothing is. */
+  /** The selected text; undefined if there is none. */
   get selectedText(): string | undefined {
     const selection = this.#selection;
     return selection === undefined
@@ -81,7 +81,7 @@ export class Editor {
       : this.#attachments.expand(textIn(this.#state.lines, selection));
   }
 
-  /** How it is drawn in a number of columns. */
+  /** Lays the text out in a number of columns. */
   layout(columns: number): TextLayout {
     const { lines, cursor } = this.#state;
     return this.#wrapper.layout(lines, cursor, columns, this.#selection);

@@ -3,19 +3,19 @@ const ASCII = /^[\x20-\x7e]*$/;
 let segmenter: Intl.Segmenter | undefined;
 let words: Intl.Segmenter | undefined;
 
-/** Where each grapheme of a line begins, and where the last one ends. */
+/** Returns the start of each grapheme of a line, and the end of the last one. */
 export function boundaries(line: string): readonly number[] {
   if (ASCII.test(line)) return Array.from({ length: line.length + 1 }, (_, index) => index);
   segmenter ??= new Intl.Segmenter();
   return [...Array.from(segmenter.segment(line), ({ index }) => index), line.length];
 }
 
-/** Where the grapheme before a place begins. */
+/** Returns the start of the grapheme before a position. */
 export function graphemeBefore(line: string, position: number): number {
   return segmentAt(line, position - 1)?.index ?? 0;
 }
 
-/** Where the grapheme after a place ends. */
+/** Returns the end of the grapheme after a position. */
 export function graphemeAfter(line: string, position: number): number {
   const segment = segmentAt(line, position);
   return segment === undefined ? line.length : segment.index + segment.segment.length;
@@ -26,12 +26,12 @@ function segmentAt(line: string, position: number): Intl.SegmentData | undefined
   return segmenter.segment(line).containing(position);
 }
 
-/** Where the word before a place begins. Languages without spaces have words too. */
+/** Returns the start of the word before a position. Languages without spaces have words too. */
 export function wordBefore(line: string, position: number): number {
   return wordsIn(line).findLast(({ start }) => start < position)?.start ?? 0;
 }
 
-/** Where the word after a place ends. */
+/** Returns the end of the word after a position. */
 export function wordAfter(line: string, position: number): number {
   return wordsIn(line).find(({ end }) => end > position)?.end ?? line.length;
 }
@@ -53,7 +53,10 @@ function wordsIn(line: string): readonly Word[] {
   );
 }
 
-/** Where the run of characters between spaces that ends at a place begins, as Ctrl+W of shells has it. */
+/**
+ * Returns the start of the run of characters between spaces that ends at a position, as Ctrl+W of shells has
+ * it.
+ */
 export function spacedWordBefore(line: string, position: number): number {
   const before = line.slice(0, position).trimEnd();
   return before.search(/\S*$/);
@@ -75,7 +78,7 @@ export function atomIndex(character: string): number {
   return character.charCodeAt(0) - FIRST_ATOM;
 }
 
-/** Whether a grapheme stands for an attachment. */
+/** Reports whether a grapheme stands for an attachment. */
 export function isAtom(grapheme: string): boolean {
   return grapheme.length === 1 && grapheme >= "\udc00" && grapheme <= "\udfff";
 }

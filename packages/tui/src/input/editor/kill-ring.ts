@@ -1,6 +1,6 @@
 const MAX_ENTRIES = 20;
 
-/** What was cut, latest last, as Emacs and shells keep it. */
+/** Texts that were cut, latest last, as Emacs and shells keep them. */
 export class KillRing {
   #entries: string[] = [];
 
@@ -12,7 +12,7 @@ export class KillRing {
     this.#entries = [...this.#entries, entry].slice(-MAX_ENTRIES);
   }
 
-  /** What was cut last. */
+  /** The text that was cut last. */
   get latest(): string | undefined {
     return this.#entries.at(-1);
   }

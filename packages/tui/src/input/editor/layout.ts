@@ -49,7 +49,7 @@ export class TextWrapper {
     this.#labelOf = labelOf;
   }
 
-  /** How a text is drawn. */
+  /** Lays a text out. */
   layout(lines: Lines, cursor: TextPosition, columns: number, selection?: Range): TextLayout {
     const rows = this.#rows(lines, columns);
     const row = rowOf(rows, cursor);
@@ -92,7 +92,7 @@ export class TextWrapper {
   }
 }
 
-/** Where a vertical move leads, and the column that it aims at. */
+/** The target of a vertical move, and the column that it aims at. */
 export interface VerticalMove {
   readonly position: TextPosition;
   readonly column: number;

@@ -1,7 +1,7 @@
 import { graphemeAfter, graphemeBefore, spacedWordBefore, wordAfter, wordBefore } from "./graphemes.ts";
 import { endOf, type Lines, lineAt, type TextPosition } from "./text.ts";
 
-/** Where the cursor can be moved without knowing how the text is drawn. */
+/** A move of the cursor that does not depend on how the text is drawn. */
 export type Motion = keyof typeof MOTIONS;
 
 /** Every motion: where it leads from a place. */

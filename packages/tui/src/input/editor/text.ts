@@ -25,7 +25,7 @@ export interface TextState {
 /** A text without a character. */
 export const EMPTY: TextState = { lines: [""], cursor: { line: 0, at: 0 } };
 
-/** Whether the first place is before the second. */
+/** Reports whether the first place is before the second. */
 export function isBefore(first: TextPosition, second: TextPosition): boolean {
   return first.line < second.line || (first.line === second.line && first.at < second.at);
 }
@@ -35,7 +35,7 @@ export function rangeOf(first: TextPosition, second: TextPosition): Range {
   return isBefore(second, first) ? { from: second, to: first } : { from: first, to: second };
 }
 
-/** Whether nothing is between two places. */
+/** Reports whether nothing is between two places. */
 export function isEmptyRange({ from, to }: Range): boolean {
   return from.line === to.line && from.at === to.at;
 }

@@ -5,7 +5,7 @@ export type ChangeKind = "typing" | "deleting" | "other";
 
 const MAX_STEPS = 200;
 
-/** What a text was before each change. Typing is undone by words, deleting by runs, everything else change by change. */
+/** The text before each change. Typing is undone by words, deleting by runs, everything else change by change. */
 export class UndoStack {
   #past: TextState[] = [];
   #future: TextState[] = [];
@@ -23,7 +23,7 @@ export class UndoStack {
     this.#kind = "other";
   }
 
-  /** What the text was before the last change; undefined if nothing is left to undo. */
+  /** Returns the text before the last change; undefined if nothing is left to undo. */
   undo(now: TextState): TextState | undefined {
     const before = this.#past.pop();
     if (before === undefined) return undefined;
@@ -32,7 +32,7 @@ export class UndoStack {
     return before;
   }
 
-  /** What the text was before the last undo; undefined if there was none since the last change. */
+  /** Returns the text before the last undo; undefined if there was none since the last change. */
   redo(now: TextState): TextState | undefined {
     const after = this.#future.pop();
     if (after === undefined) return undefined;

@@ -12,8 +12,8 @@ const MAX_DRAFTS = 200;
 const MAX_BYTES = LIMITS.prompt * 6;
 
 /**
- * What the user was writing in each thread, in files that only they can read, so that it survives the terminal. A thread
- * that does not exist yet is named by its folder.
+ * The unfinished prompt of each thread, in files that only the user can read, so that it survives the
+ * terminal. A thread that does not exist yet is named by its folder.
  */
 export class Drafts {
   readonly #folder: string;

@@ -33,7 +33,7 @@ export class HistoryWalk {
     this.#at = prompts.length;
   }
 
-  /** Whether an earlier prompt is shown. */
+  /** Reports whether an earlier prompt is shown. */
   get isBack(): boolean {
     return this.#at < this.#prompts.length;
   }

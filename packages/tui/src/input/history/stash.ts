@@ -44,7 +44,7 @@ export class Stash {
     }
   }
 
-  /** What cannot be stored lasts as long as the session. */
+  /** Writes the stash. If it cannot be stored, it lasts as long as the session. */
   #write(stashed: readonly string[]): void {
     const isStored = this.#path !== undefined && replaceFile(this.#path, stashed.join("\n"));
     this.#stashed = isStored ? [] : stashed;

@@ -39,7 +39,7 @@ function plainPosition(row: number | undefined, column: number | undefined): Ter
   return { about: "cursor", row, column };
 }
 
-/** Whether the parameters of a sequence that ends in `R` are those of F3. */
+/** Reports whether the parameters of a sequence that ends in `R` are those of F3. */
 function isModifiedF3(first: number | undefined, second: number | undefined): boolean {
   return (first ?? 1) === 1 && (second ?? 1) <= 16;
 }

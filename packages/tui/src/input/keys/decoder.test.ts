@@ -5,7 +5,7 @@ import { type InputEvent, keyName } from "./input-event.ts";
 
 const ESC = "\u001b";
 
-/** What the events are, in short: the names of keys, and other events as they are. */
+/** Returns the events in short: the names of keys, and other events as they are. */
 function short(events: readonly InputEvent[]): unknown[] {
   return events.map((event) => (event.type === "key" ? keyName(event) : event));
 }

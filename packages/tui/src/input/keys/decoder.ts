@@ -25,7 +25,10 @@ const PATIENCE = {
 const MAX_SEQUENCE = 128;
 const MAX_STRING = 4_096;
 
-/** What is unfinished: nothing, the start of a sequence, a string of the terminal, a sequence that is skipped, a paste. */
+/**
+ * The unfinished part: none, the start of a sequence, a string of the terminal, a sequence that is skipped,
+ * or a paste.
+ */
 type State =
   | { readonly in: "ground" }
   | { readonly in: "string"; readonly kind: "]" | "P" | "_"; body: string }
@@ -51,7 +54,7 @@ export class KeyDecoder {
     return this.#decode(this.#utf8.decode(bytes, { stream: true }));
   }
 
-  /** How long to wait before `expire`, in milliseconds; undefined if nothing is unfinished. */
+  /** Time to wait before `expire`, in milliseconds; undefined if nothing is unfinished. */
   get patience(): number | undefined {
     if (this.#state.in === "paste") return PATIENCE.paste;
     if (this.#state.in !== "ground") return PATIENCE.sequence;
@@ -274,7 +277,10 @@ export class KeyDecoder {
   }
 }
 
-/** What the Escape key, pressed once or twice, or Alt with a key sends. Terminals begin sequences with the same. */
+/**
+ * Sequences of the Escape key, pressed once or twice, and of Alt with a key. Terminals begin sequences with
+ * the same.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminals write keys like this
 const MAY_BE_KEYS = /^\u001b{1,2}[[\]OP_]?$/;
 

@@ -37,7 +37,7 @@ export interface Rgb {
   readonly blue: number;
 }
 
-/** What a terminal says about itself when it is asked. */
+/** An answer of a terminal to a question about itself. */
 export type TerminalAnswer =
   | { readonly about: "background" | "foreground"; readonly color: Rgb }
   | { readonly about: "attributes"; readonly values: readonly number[] }

@@ -1,4 +1,4 @@
-/** How keys are written on keyboards, where that differs from their names in the configuration. */
+/** The labels of keys on keyboards, where they differ from their names in the configuration. */
 const LABELS: ReadonlyMap<string, string> = new Map([
   ...([
     ["escape", "Esc"],

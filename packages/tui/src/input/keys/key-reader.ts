@@ -73,7 +73,7 @@ function isTyping(event: InputEvent): event is KeyPress {
   return event.type === "key" && typedBy(event) !== "";
 }
 
-/** What a key types into a file. */
+/** Returns the text that a key types into a file. */
 function typedBy(event: KeyPress): string {
   if (event.text !== undefined) return event.text;
   if (event.alt || event.shift || event.super) return "";

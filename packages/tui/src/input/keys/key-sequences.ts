@@ -120,7 +120,10 @@ export function keyOfCharacter(character: string, alt = false): KeyPress | undef
   return isText(character) ? characterKey(character, modifiers) : undefined;
 }
 
-/** Whether a character can be text: no control character, and not what stands for bytes that are not UTF-8. */
+/**
+ * Reports whether a character can be text: no control character, and not what stands for bytes that are not
+ * UTF-8.
+ */
 function isText(character: string): boolean {
   if (character >= " " && character < "\u007f") return true;
   return !/^[\p{Cc}\p{Cs}\ufffd\ufffe\uffff]/u.test(character);

@@ -1,7 +1,7 @@
 import { LIMITS } from "@flint/protocol";
 import type { Paste } from "./input-event.ts";
 
-/** What ends a bracketed paste. */
+/** The sequence that ends a bracketed paste. */
 export const PASTE_END = "\u001b[201~";
 
 /** More than a prompt may have is not kept. */
@@ -49,7 +49,7 @@ export class PasteCollector {
   }
 }
 
-/** How many characters at the end of a text are the start of the end marker. */
+/** Returns the number of characters at the end of a text that are the start of the end marker. */
 function partialMarker(text: string): number {
   for (let length = Math.min(PASTE_END.length - 1, text.length); length > 0; length -= 1)
     if (PASTE_END.startsWith(text.slice(text.length - length))) return length;

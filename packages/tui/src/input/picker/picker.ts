@@ -4,7 +4,7 @@ import { fuzzyMatch } from "@flint/host/globs";
 export interface PickerItem<Value> {
   readonly value: Value;
   readonly label: string;
-  /** What it means; searched too, but what matches the label comes first. */
+  /** Its meaning; searched too, but matches of the label come first. */
   readonly detail?: string | undefined;
   /** The heading it is under while nothing is searched for. Items of a group come after each other. */
   readonly group?: string | undefined;
@@ -48,7 +48,7 @@ export class Picker<Value> {
     return this.#query;
   }
 
-  /** How many items match. */
+  /** Number of items that match. */
   get count(): number {
     return this.#matches.length;
   }
@@ -102,7 +102,7 @@ export class Picker<Value> {
       Math.abs(by) === 1 ? (next + this.count) % this.count : Math.max(0, Math.min(next, this.count - 1));
   }
 
-  /** What fits in a number of rows, with the selected item among it. */
+  /** Returns the items that fit in a number of rows, with the selected item among them. */
   window(rows: number): PickerWindow<Value> {
     const all = this.#rows();
     const selected = all.findIndex((row) => row.type === "item" && row.isSelected);
@@ -133,7 +133,7 @@ function itemsIn(rows: readonly PickerRow<unknown>[]): number {
   return rows.filter(({ type }) => type === "item").length;
 }
 
-/** Where the text itself occurs counts more than letters that are spread over it. */
+/** Bonus for a position where the text itself occurs, over letters that are spread out. */
 const WHOLE = 1_000;
 
 function matchesOf<Value>(items: readonly PickerItem<Value>[], query: string): readonly PickerMatch<Value>[] {

@@ -3,10 +3,13 @@ import type { SessionContext } from "../../session/context.ts";
 import { TaskFeed, WAIT_MS } from "../tasks/task-feed.ts";
 import { TaskHistory } from "../tasks/task-history.ts";
 
-/** What running agents change is no event of their tasks: it is read again after so long, with the next answer or key. */
+/**
+ * Interval after which the changes of running agents, which are no event of their tasks, are read again, with
+ * the next answer or key.
+ */
 const REREAD_MS = 5_000;
 
-/** What one agent has made of the prompt so far. */
+/** The work of one agent on the prompt so far. */
 export interface Candidate {
   readonly task: TaskRow;
   /** Its changes and the tree they lead to; undefined before they were read. */
@@ -17,7 +20,10 @@ export interface Candidate {
   readonly checks: readonly CheckResult[];
 }
 
-/** What was read of a task beyond its row, when, and how the row stood then; `at` is empty before and after a failure. */
+/**
+ * Details of a task beyond its row, when they were read, and the row at that time; `at` is empty before and
+ * after a failure.
+ */
 interface Details {
   readonly history: TaskHistory;
   result: Result<"task/diff"> | undefined;
@@ -60,7 +66,7 @@ export class Candidates {
     });
   }
 
-  /** Why there is no list, or no newer one. */
+  /** The reason there is no list, or no newer one. */
   get problem(): string | undefined {
     return this.#feed.problem;
   }

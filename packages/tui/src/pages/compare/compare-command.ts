@@ -6,7 +6,7 @@ import { errorText } from "../tasks/task-feed.ts";
 import { ComparePage } from "./compare-page.ts";
 import { areComparable, type Comparison, namesIn, startComparison } from "./comparison.ts";
 
-/** Where the tasks of the last comparison are noted, to be shown again. */
+/** The file that notes the tasks of the last comparison, to show it again. */
 const NOTE = "comparison";
 
 /** `/compare`: gives a prompt to several agents and shows what they make of it; without one, shows the last comparison. */
@@ -53,7 +53,7 @@ function start(session: SessionContext, requested: Omit<Comparison, "cwd">): voi
   });
 }
 
-/** What was typed is not lost if it fails. */
+/** Runs a command on typed text, which is not lost if it fails. */
 function attempt(
   session: SessionContext,
   { prompt, agents, checks }: Omit<Comparison, "cwd">,

@@ -15,7 +15,7 @@ import { compareRows } from "./compare-rows.ts";
 import { canBeKept, keepResult } from "./comparison.ts";
 import { belowEachOther, sideBySide, type TitledDiff } from "./side-by-side.ts";
 
-/** What the agents of a comparison make of their prompt, live, and keys to look at their changes and to keep one. */
+/** The progress of the agents of a comparison, live, with keys to look at their changes and to keep one. */
 export class ComparePage implements Page {
   readonly #session: SessionContext;
   readonly #candidates: Candidates;
@@ -167,7 +167,7 @@ export class ComparePage implements Page {
     });
   }
 
-  /** What fails is said here: the session's own messages are behind this page. */
+  /** Runs work and shows its failure here: the session's own messages are behind this page. */
   #do(work: () => Promise<unknown>): void {
     this.#session.run(async () => {
       try {
@@ -192,7 +192,7 @@ export class ComparePage implements Page {
     return [lineOf(all === undefined ? "Loading" : "Its tasks were removed.", "dim")];
   }
 
-  /** What the selected agent waits for or has come to, and what the keys do. */
+  /** Shows the question or the result of the selected agent, and the keys. */
   #below(look: RenderOptions): Line[] {
     const { between } = marksFor(look.unicode);
     const current = this.#current;

@@ -65,7 +65,7 @@ function spokenRow(candidate: Candidate, now: number): string {
   ].join(". ");
 }
 
-/** How the checks of the last round went. */
+/** Summarizes the checks of the last round. */
 function checksOf({ checkCount, checks }: Candidate): readonly [string, Style | undefined] {
   if (checkCount === undefined) return ["", undefined];
   if (checkCount === 0) return ["none", "dim"];

@@ -12,7 +12,7 @@ export interface Comparison {
   readonly checks: readonly string[];
 }
 
-/** Whether these can be compared: at least two, none of them twice. */
+/** Reports whether these can be compared: at least two, none of them twice. */
 export function areComparable(agents: readonly string[]): boolean {
   return agents.length >= 2 && new Set(agents).size === agents.length;
 }
@@ -35,7 +35,7 @@ export async function startComparison(
   return (await client.call("task/add", { tasks })).data;
 }
 
-/** Whether a task has a result that can be kept. */
+/** Reports whether a task has a result that can be kept. */
 export function canBeKept({ phase }: TaskRow): boolean {
   return phase === "approving";
 }

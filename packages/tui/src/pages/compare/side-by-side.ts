@@ -9,7 +9,7 @@ export interface TitledDiff {
 
 const GAP = " │ ";
 const LEAST_COLUMNS = 36;
-/** What git says about a file before its changes, besides its name. */
+/** Lines of git about a file before its changes, besides its name. */
 const HEADER = /^(?:diff --git |index |--- |\+\+\+ |similarity index )/;
 
 /** Diffs in columns beside each other, file by file; undefined if so many columns would be too narrow to read. */

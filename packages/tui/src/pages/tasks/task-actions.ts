@@ -6,10 +6,10 @@ import { hasEnded, isMergeable, roundChoice } from "@flint/view/tasks";
 /** The keys of a task's page. */
 export type TaskCommand = Extract<CommandId, `task${string}`>;
 
-/** What a key does to a task now. */
+/** The action of a key on a task. */
 export type TaskAction = {
   readonly command: TaskCommand;
-  /** What the key does, in a word or two. */
+  /** Description of the key, in a word or two. */
   readonly label: string;
 } & (
   | { readonly kind: "open" }
@@ -28,7 +28,7 @@ export type TaskAction = {
 
 type Call = Promise<unknown>;
 
-/** What can be done with a task in its phase, what it waits for first. */
+/** Returns the actions on a task in its phase, beginning with what it waits for. */
 export function actionsFor(task: TaskRow): readonly TaskAction[] {
   return [...decisions(task), ...views(task), ...controls(task)];
 }

@@ -2,7 +2,7 @@ import { errorMessage, type TaskRow } from "@flint/protocol";
 import { type FlintClient, FlintRequestError } from "@flint/sdk";
 import type { SessionContext } from "../../session/context.ts";
 
-/** How long the server waits for a change before it answers all the same. */
+/** Time for which the server waits for a change before it answers all the same. */
 export const WAIT_MS = 60_000;
 /** Longer than that, a server that does not answer is not waited for. */
 const ANSWER_MS = 90_000;
@@ -30,7 +30,7 @@ export class TaskFeed {
     return this.#tasks;
   }
 
-  /** Why there is no list, or no newer one. */
+  /** The reason there is no list, or no newer one. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -76,7 +76,7 @@ export class TaskFeed {
 const NO_TASKS =
   "The server of this session runs no tasks: only the shared server does. Use flint tasks in a shell.";
 
-/** What a failure means to the user. */
+/** Describes a failure to the user. */
 export function errorText(thrown: unknown): string {
   if (thrown instanceof FlintRequestError && thrown.kind === "unsupported") return NO_TASKS;
   return errorMessage(thrown);

@@ -17,7 +17,7 @@ import type { TaskHistory } from "./task-history.ts";
 import { logLines } from "./task-log.ts";
 import { roundSections, type Section } from "./task-rounds.ts";
 
-/** What the page of a task is drawn from. */
+/** The data from which the page of a task is drawn. */
 export interface ShownTask {
   readonly task: TaskRow;
   readonly history: Pick<TaskHistory, "state" | "events">;
@@ -57,7 +57,7 @@ function firstLogLine(event: TaskEvent, spec: TaskSpec, look: RenderOptions): Li
     .map((line) => cutLine(line, look.columns - 3, more));
 }
 
-/** What the task asks, why it failed, or where its result is. */
+/** Shows the question of the task, the reason it failed, or the place of its result. */
 function waitingLines({ phase, ask, error, note, merged, cwd }: TaskRow, look: RenderOptions): Line[] {
   const place = merged === undefined ? undefined : `Result: ${merged.ref.replace("refs/heads/", "branch ")}`;
   if (phase === "approving") return [lineOf("The result needs your approval.", "yellow")];
@@ -68,7 +68,7 @@ function waitingLines({ phase, ask, error, note, merged, cwd }: TaskRow, look: R
   return lines.flatMap((line) => linesOf(escapeControls(line), "green"));
 }
 
-/** What an agent wants to do is shown in full, to be judged by its exact characters. */
+/** Shows an agent's request in full, to be judged by its exact characters. */
 function askLines({ reason, message, request }: TaskAsk, look: RenderOptions, cwd: string): Line[] {
   const approval = reason === "approval" ? Approval.safeParse(request) : undefined;
   if (approval?.success !== true) return linesOf(escapeExact(message), "yellow");

@@ -32,7 +32,7 @@ export class TaskPage implements Page {
   /** The action that the same key carries out if it is the next one. */
   #toConfirm: TaskAction | undefined;
   #confirmed: TaskAction | undefined;
-  /** What the task waited for when it was last drawn, and since when that was on the screen. */
+  /** The question of the task when it was last drawn, and the time since which it was on the screen. */
   #seen = { what: "", at: 0 };
   #message = "";
   #isOver = false;
@@ -59,7 +59,7 @@ export class TaskPage implements Page {
     return this.#reply === undefined ? (this.#inner ?? this.#pager).place : "menu";
   }
 
-  /** Whether the tasks are left altogether, for the executor's thread. */
+  /** Reports whether the tasks are left altogether, for the executor's thread. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -191,7 +191,7 @@ export class TaskPage implements Page {
     this.#do(all, refused);
   }
 
-  /** What fails is said here: the session's own messages are behind this page. */
+  /** Runs work and shows its failure here: the session's own messages are behind this page. */
   #do(work: () => Promise<unknown>, failed: () => void = () => undefined): void {
     this.#session.run(async () => {
       try {
@@ -211,7 +211,7 @@ export class TaskPage implements Page {
     return text === "" ? [] : [cutLine(line, look.columns - 1, marksFor(look.unicode).more)];
   }
 
-  /** What the keys do now. A no-break space keeps a key with its words. */
+  /** Shows the available keys. A no-break space keeps a key with its words. */
   #keyRows(look: RenderOptions): Line[] {
     const keys = actionsFor(this.#row()).map((action) => `${this.#keyOf(action)} ${action.label}`);
     const parts = keys.map((each) => each.replaceAll(" ", "\u00a0"));

@@ -16,7 +16,7 @@ function hint(look: RenderOptions): string {
   ].join(", ");
 }
 
-/** What the user writes to a task: a comment, an answer, or a message to its executor. */
+/** A text that the user writes to a task: a comment, an answer, or a message to its executor. */
 export class TaskReply {
   readonly action: Extract<TaskAction, { kind: "write" }>;
   readonly text = new Composer();
@@ -25,12 +25,12 @@ export class TaskReply {
     this.action = action;
   }
 
-  /** What is sent. */
+  /** The text that is sent. */
   get words(): string {
     return this.text.text.trim();
   }
 
-  /** Whether it can be sent. */
+  /** Reports whether it can be sent. */
   get isReady(): boolean {
     return this.words.length <= MOST && (this.words !== "" || !this.action.isRequired);
   }

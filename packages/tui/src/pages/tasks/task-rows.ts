@@ -32,7 +32,7 @@ export function taskRows(
   });
 }
 
-/** Whether a task waits for the user. */
+/** Reports whether a task waits for the user. */
 export function isWaiting({ phase }: TaskRow): boolean {
   return phase === "asking" || phase === "approving";
 }
@@ -59,7 +59,7 @@ export function markOf({ phase }: TaskRow, look: RenderOptions): readonly [strin
   }
 }
 
-/** What a task asks, why it failed, or where its result is. */
+/** Returns the question of a task, the reason it failed, or the place of its result. */
 export function detailOf({ phase, ask, error, note, merged }: TaskRow): string | undefined {
   if (phase === "asking") return ask?.message;
   if (phase === "suspended") return note;

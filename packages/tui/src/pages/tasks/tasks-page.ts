@@ -16,7 +16,7 @@ export class TasksPage implements Page {
   readonly #feed: TaskFeed;
   /** The task whose page is shown instead of the list. */
   #open: TaskPage | undefined;
-  /** What the user asked for, until the list is here. */
+  /** The list that the user requested, until it is loaded. */
   #requested: string;
   #selected: string | undefined;
   #withEnded = false;
@@ -174,7 +174,7 @@ export class TasksPage implements Page {
     ];
   }
 
-  /** What the selected task waits for or has come to, and what the keys do. */
+  /** Shows the question or the result of the selected task, and the keys. */
   #below(look: RenderOptions): Line[] {
     const { between } = marksFor(look.unicode);
     const tasks = this.#shown;

@@ -15,7 +15,7 @@ import { amountsOf, countsOf, threadRows } from "./thread-rows.ts";
 /** The number of threads that are read at once; further ones are read once the user gets to the end of those. */
 const LIMIT = 200;
 
-/** What the keys of the list do. A no-break space keeps a key with its word. */
+/** Returns hints on the keys of the list. A no-break space keeps a key with its word. */
 function hintWords(look: RenderOptions): string[] {
   const hints = hintsIn(look, [
     ["listOpen", "open"],
@@ -32,7 +32,7 @@ function hintWords(look: RenderOptions): string[] {
   return [...hints, ...closeHint(look, "listClose")].map((hint) => hint.replaceAll(" ", "\u00a0"));
 }
 
-/** What text is typed for in the list. */
+/** The purpose for which text is typed in the list. */
 type Typing = { readonly what: "search" | "rename"; readonly field: InlineInput };
 
 /** All threads with their status, to open, search, rename, pin, archive, delete, fork and export. */
@@ -146,7 +146,7 @@ export class ThreadList implements Page {
     else this.#at = this.#number.type(text, this.#threads.length) ?? this.#at;
   }
 
-  /** What was found stays found: texts are not searched again with every change. */
+  /** Loads the list again, unless it is filtered: texts are not searched again with every change. */
   refresh(): void {
     if (this.#query === "") this.#load();
     else this.#session.run(() => this.#refreshFound());

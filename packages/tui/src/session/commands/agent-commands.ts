@@ -45,7 +45,7 @@ export function chooseAgent(session: SessionContext, requested: string): void {
   });
 }
 
-/** How many models an agent has, and what it says about the one that it uses by default. */
+/** Describes the number of an agent's models, and its default one. */
 function aboutAgent(agent: string, models: readonly Model[]): string {
   const own = models.filter(({ id }) => agentOfModel(id) === agent);
   const preset = own.find(({ id }) => id === modelOf(agent, models));

@@ -9,7 +9,7 @@ import { UNSET } from "./machine/config.ts";
 /** More threads than this are not offered; the list of threads has all. */
 const MAX_THREADS = 200;
 
-/** What the arguments of commands can be: known here, or read from the server when a list is first needed. */
+/** The possible arguments of commands: known here, or read from the server when a list is first needed. */
 export class ArgumentNames {
   models: readonly Model[] = [];
   readonly choices: ArgumentChoices;

@@ -1,7 +1,7 @@
 import type { CommandContext } from "@flint/view/commands";
 import type { SessionContext } from "../context.ts";
 
-/** What is the case in a session, for commands that make sense only then. */
+/** Returns the conditions that a session meets, for commands that depend on them. */
 export function commandContext({ state, turns }: Pick<SessionContext, "state" | "turns">): CommandContext {
   const isRunning = state?.activeTurnId !== undefined;
   return {

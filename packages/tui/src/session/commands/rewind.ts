@@ -7,7 +7,7 @@ import type { MenuItem } from "../menu.ts";
 import { turnNumbered } from "../thread/all-turns.ts";
 import { forkAt } from "./thread-commands.ts";
 
-/** What the user asked in a turn; empty if the turn was started by something else. */
+/** Returns the user's input of a turn; empty if the turn was started by something else. */
 function inputOf(turn: Turn): readonly UserInput[] {
   const message = turn.items.find((item) => item.type === "userMessage");
   return message !== undefined && isKnownItem(message) && message.type === "userMessage"
@@ -78,7 +78,7 @@ function openHow(
   session.openMenu({ title: "Remove the turns since then and edit the prompt", items }, selected);
 }
 
-/** Where the menu has the choice that shows the changes. */
+/** Position in the menu of the choice that shows the changes. */
 const SHOW = 2;
 
 /** The choice that also restores files, with what it would do. */

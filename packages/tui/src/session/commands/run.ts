@@ -28,7 +28,7 @@ import * as show from "./show-commands.ts";
 import { changeStatusLine } from "./status-line.ts";
 import * as threads from "./thread-commands.ts";
 
-/** What a command does with its argument, which may be empty. */
+/** Runs a command with its argument, which may be empty. */
 type Run = (session: Session, argument: string) => void;
 
 const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
@@ -123,7 +123,7 @@ export function runCommand(session: Session, id: CommandId, argument: string): b
   return true;
 }
 
-/** Why a command cannot be carried out now; undefined if it can. */
+/** Returns the reason a command cannot be carried out now; undefined if it can. */
 export function reasonNotNow(session: Session, id: CommandId): string | undefined {
   const command = commandOf(id);
   const isCut = command.needsServer === true && !session.isConnected;

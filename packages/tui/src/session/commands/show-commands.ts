@@ -63,7 +63,7 @@ async function countTurns({ turns }: SessionContext): Promise<string> {
   return all === undefined ? `${turns.known.length} or more` : String(all.length);
 }
 
-/** What the thread has used. */
+/** Shows the usage of the thread. */
 export function showUsage(session: SessionContext): void {
   const { state } = session;
   session.openPage(textPage("Usage", state === undefined ? [lineOf("Nothing yet.")] : usageLines(state)));
@@ -111,7 +111,7 @@ export function showMcp(session: SessionContext): void {
   });
 }
 
-/** Where the words of a check begin in the report. */
+/** Column at which the text of a check begins in the report. */
 const DOCTOR_INDENT = 22;
 
 /** The report of `flint doctor`. */
@@ -153,7 +153,7 @@ function openImageIn(session: SessionContext, turns: readonly Turn[]): void {
   }
 }
 
-/** Where an image comes from, so that no name can hide what is opened. */
+/** Returns the source of an image, so that no name can hide what is opened. */
 function placeOf({ source, bytes }: ImageBlock): string {
   if (!source.startsWith("data:")) return escapeControls(source);
   return bytes === undefined ? "" : size(bytes);

@@ -47,17 +47,20 @@ function namesIn({ state }: Session): string[] {
   return [...own, ...commandsOfAgent(state).map(({ name }) => name)];
 }
 
-/** Whether a slash command is a mistake: the agent has said what it knows, or one that exists is spelled almost like it. */
+/**
+ * Reports whether a slash command is a mistake: the agent has listed its commands, or an existing one is
+ * spelled almost like it.
+ */
 function isNoCommand(session: Session, name: string): boolean {
   const known = namesIn(session);
   if (known.includes(name)) return false;
   return commandsOfAgent(session.state).length > 0 || nearest(name, known) !== undefined;
 }
 
-/** What makes sense before anything is known of the server and the thread. */
+/** Commands that make sense before anything is known of the server and the thread. */
 const AT_ONCE: readonly CommandId[] = ["showHelp", "showKeys", "chooseTheme", "quit"];
 
-/** Whether a command has to wait for the server, or until the thread is open. */
+/** Reports whether a command has to wait for the server, or until the thread is open. */
 function needsServer(session: Session, id: CommandId): boolean {
   if (session.link === "open") return false;
   return session.link === "connecting" ? !AT_ONCE.includes(id) : reasonNotNow(session, id) !== undefined;

@@ -1,6 +1,9 @@
 import type { EventBody, ThreadSettings } from "@flint/protocol";
 
-/** What a client has changed in a thread, and its name. Undefined for events that no client has caused by a change. */
+/**
+ * Describes a client's change of a thread, with its name. Undefined for events that no client has caused by a
+ * change.
+ */
 export function changeNotice(
   event: EventBody,
   describePermissions: (settings: ThreadSettings) => string,

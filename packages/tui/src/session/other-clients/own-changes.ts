@@ -24,7 +24,7 @@ export class OwnChanges {
     });
   }
 
-  /** Whether an event is about a change that was asked for here. Each change has one event. */
+  /** Reports whether an event is about a change that was asked for here. Each change has one event. */
   takes({ type }: EventBody): boolean {
     this.#asked = this.#asked.filter(({ until }) => until >= this.#now());
     const at = this.#asked.findIndex((asked) => asked.type === type);

@@ -1,7 +1,7 @@
 import type { Thread, ThreadStatus } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 
-/** Why a thread that is not shown deserves a look, most urgent first. */
+/** The statuses of a thread that is not shown which deserve a look, most urgent first. */
 const STANDINGS = ["waiting", "failed", "running"] as const;
 export type ThreadStatusKind = (typeof STANDINGS)[number];
 
@@ -26,7 +26,7 @@ export class OtherThreads {
     return this.#before;
   }
 
-  /** How many threads stand like that. */
+  /** Returns the number of threads with a status. */
   count(standing: ThreadStatusKind): number {
     return this.#of(standing).length;
   }

@@ -15,7 +15,7 @@ import type { OtherThreads } from "./other-threads.ts";
 /** A longer name or goal would leave no room for the rest. */
 const MAX_WORDS = 40;
 
-/** What the line below the composer says of the thread and of the others. */
+/** The line below the composer, on the thread and on the others. */
 export class StatusLine {
   parts: readonly StatusPart[];
   readonly #session: SessionContext;

@@ -4,13 +4,13 @@ import { money, type Row, tokens } from "@flint/view";
 /** Shorter turns need no line about their end. */
 const WORTH_SAYING_MS = 2_000;
 
-/** What a thread had used when a turn of it began. */
+/** Usage of a thread at the beginning of a turn. */
 interface Before {
   readonly usage: TokenUsage;
   readonly cost: Cost | undefined;
 }
 
-/** What each turn has used, from the totals of the thread before and after it. */
+/** Usage of each turn, from the totals of the thread before and after it. */
 export class TurnFigures {
   readonly #before = new Map<string, Before>();
   readonly #used = new Map<string, readonly string[]>();
@@ -29,7 +29,9 @@ export class TurnFigures {
     this.#used.set(turnId, words(before, { usage, cost }));
   }
 
-  /** How long the running turn has worked: the time that the user took to answer is not its own. */
+  /**
+   * Returns the time for which the running turn has worked, without the time that the user took to answer.
+   */
   workedMs({ activeTurnId, turns, approvals, questions }: ThreadState, now: number): number {
     const startedAt = turns.findLast(({ id }) => id === activeTurnId)?.startedAtMs ?? now;
     const since = [...approvals, ...questions].map(({ requestedAtMs }) => requestedAtMs);

@@ -25,7 +25,7 @@ export class AllTurns {
     return [...this.#earlier.filter(({ id }) => !ids.has(id)), ...turns];
   }
 
-  /** Whether all of them are here, so that their numbers are known. */
+  /** Reports whether all of them are here, so that their numbers are known. */
   get isComplete(): boolean {
     return this.#handle?.hasEarlierTurns !== true || this.#earlier !== undefined;
   }

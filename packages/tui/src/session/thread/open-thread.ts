@@ -26,7 +26,7 @@ export class OpenThread {
     return this.#handle?.id;
   }
 
-  /** Whether an event of a thread belongs here. */
+  /** Reports whether an event of a thread belongs here. */
   owns(threadId: string | undefined): boolean {
     return threadId !== undefined && (threadId === this.id || threadId === this.#attaching);
   }
