@@ -20,10 +20,10 @@ export interface CheckGroup {
 /** All checks of one protocol. */
 export interface Suite {
   readonly protocol: FrontendName;
-  /** Whether messages of this protocol carry `"jsonrpc": "2.0"`. */
+  /** True if messages of this protocol carry `"jsonrpc": "2.0"`. */
   readonly header: boolean;
   readonly groups: readonly CheckGroup[];
-  /** How two servers of this protocol may differ. */
+  /** Differences that two servers of this protocol may have. */
   readonly tolerances: Tolerances;
 }
 
@@ -33,7 +33,7 @@ export interface Tolerances {
   readonly optionalMessages: readonly string[];
   /** Messages that have an order only among themselves, because they come from another task; by prefix of their name. */
   readonly unordered: readonly string[];
-  /** What is compared of an error: its code and first words, or only that there is one. */
+  /** The compared part of an error: its code and first words, or only its existence. */
   readonly errors: "words" | "fact";
   /** Fields that may be missing, as `KIND.field.field`; `*` stands for any kind. */
   readonly optionalFields: readonly string[];
@@ -47,9 +47,9 @@ export interface CheckResult {
   readonly about: string;
   readonly name: string;
   readonly outcome: Outcome;
-  /** Why, unless it passed. */
+  /** The reason, unless it passed. */
   readonly reason: string | undefined;
-  /** What went over each connection in it. */
+  /** The messages on each connection in it. */
   readonly conversations: readonly (readonly Entry[])[];
 }
 

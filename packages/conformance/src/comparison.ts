@@ -4,13 +4,14 @@ import { formatValue } from "./wire/pattern.ts";
 
 /** Notifications may still be in flight when a check ends. */
 const CUT_OFF = 2;
-/** Where a connection begins is a matter of which check came before. */
+/** The answer with which a connection begins, which depends on the checks that came before. */
 const GREETING = "answer to initialize";
 
 /**
- * How the second recording differs from the first, in sentences: messages in another order, a field that is missing,
- * or one of another kind. Only checks that both have are looked at. What the second has beyond the first is no
- * difference, and neither is a field that is absent where the first was null at least once.
+ * Returns the differences of the second recording from the first, in sentences: messages in another order, a
+ * field that is missing, or one of another kind. Only checks that both have are looked at. What the second
+ * has beyond the first is no difference, and neither is a field that is absent where the first was null at
+ * least once.
  */
 export function differences(first: Recording, second: Recording, tolerances: Tolerances): string[] {
   return [...orderDifferences(first, second, tolerances), ...shapeDifferences(first, second, tolerances)];
@@ -65,7 +66,7 @@ function orderFault(requested: readonly string[], came: readonly string[]): stri
   return `after ${requested[at - 1] ?? "nothing"} should come ${should}, but came ${is}`;
 }
 
-/** What is compared of an answer. What follows the first words of a refusal names things of one server or one run. */
+/** The compared part of an answer. After the first words, a refusal names things of one server or one run. */
 const COMPARABLE: Readonly<Record<Tolerances["errors"], (line: string) => string>> = {
   words: (line) => line.replace(/[,(`"<].*$/s, "").trim(),
   fact: (line) => line.replace(/^(refusal of [^:]+):.*$/s, "$1"),

@@ -3,11 +3,11 @@ import type { CheckResult } from "./check.ts";
 import { at } from "./wire/pattern.ts";
 import type { Entry, Message } from "./wire/wire.ts";
 
-/** What a server said in a run, without what differs from run to run. */
+/** The messages of a server in a run, without what differs from run to run. */
 export interface Recording {
   /** The messages of the server by the sentence of the check, one list for each connection, in order. */
   readonly conversations: Readonly<Record<string, readonly (readonly string[])[]>>;
-  /** What each kind of message looked like, all of that kind together. */
+  /** The shape of each kind of message, all of that kind together. */
   readonly shapes: Readonly<Record<string, Shape>>;
 }
 
@@ -55,7 +55,10 @@ function subjectOf(body: unknown): unknown {
   return at(body, "threadId") ?? at(body, "sessionId") ?? at(body, "thread", "id");
 }
 
-/** What comes late about the thread of an earlier check on the same connection is not part of this one. */
+/**
+ * Returns the messages of the server. Late ones about the thread of an earlier check on the same connection
+ * are not part of this one.
+ */
 function serverSteps(entries: readonly Entry[], own: ReadonlySet<unknown>): ServerStep[] {
   const asked = new Map<unknown, string>();
   return entries.flatMap(({ direction, message }) => {
@@ -98,8 +101,8 @@ function refusalText(error: unknown): string {
 }
 
 /**
- * What a value looks like: kinds of plain values as words, several of them joined by a bar; a list as the shape of its
- * parts; an object by its fields. An object that may be null has the field "null?".
+ * The shape of a value: kinds of plain values as words, several of them joined by a bar; a list as the shape
+ * of its parts; an object by its fields. An object that may be null has the field "null?".
  */
 export type Shape = string | readonly Shape[] | { readonly [field: string]: Shape };
 
@@ -117,7 +120,7 @@ const UUID_ONLY = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 const NULLABLE = "null?";
 const NULL = "null";
 
-/** What a value looks like. */
+/** Returns the shape of a value. */
 export function shapeOf(value: unknown, field = ""): Shape {
   if (Array.isArray(value)) {
     const parts = value.map((part) => shapeOf(part));
@@ -143,7 +146,7 @@ export function joinedShapes(one: Shape, other: Shape): Shape {
   return one;
 }
 
-/** Whether a value of this shape may be null. */
+/** Reports whether a value of this shape may be null. */
 export function mayBeNull(shape: Shape): boolean {
   if (typeof shape === "string") return shape.split("|").includes(NULL);
   return isFields(shape) && NULLABLE in shape;
@@ -154,12 +157,12 @@ export function fieldsOf(shape: { readonly [field: string]: Shape }): readonly (
   return Object.entries(shape).filter(([name]) => name !== NULLABLE);
 }
 
-/** Whether a shape is that of a list. */
+/** Reports whether a shape is that of a list. */
 export function isList(shape: Shape | undefined): shape is readonly Shape[] {
   return Array.isArray(shape);
 }
 
-/** Whether a shape is that of an object. */
+/** Reports whether a shape is that of an object. */
 export function isFields(shape: Shape | undefined): shape is { readonly [field: string]: Shape } {
   return isRecord(shape);
 }

@@ -2,7 +2,7 @@ import { escapeControls } from "@flint/view";
 import type { CheckResult, Outcome } from "./check.ts";
 import type { Entry } from "./wire/wire.ts";
 
-/** What each outcome is called in a report. */
+/** The name of each outcome in a report. */
 const MARKS: Readonly<Record<Outcome, string>> = {
   passed: "ok         ",
   failed: "FAILED     ",
@@ -14,7 +14,7 @@ const LONGEST_LINE = 400;
 const MOST_LINES = 24;
 const ARROWS = { sent: "sent", came: "came" } as const;
 
-/** How many checks ended in which way. */
+/** Returns the number of checks with each outcome. */
 export function tally(findings: readonly CheckResult[]): Readonly<Record<Outcome, number>> {
   const count = (outcome: Outcome): number =>
     findings.filter((finding) => finding.outcome === outcome).length;
@@ -54,7 +54,7 @@ export function jsonReport(target: string, protocol: string, findings: readonly 
   return { target, protocol, passed, failed, notOffered, checks };
 }
 
-/** What a comparison with a recording found, as one more check. */
+/** Returns the result of a comparison with a recording, as one more check. */
 export function comparisonFinding(file: string, problems: readonly string[]): CheckResult {
   return {
     about: "Comparison",

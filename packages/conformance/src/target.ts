@@ -11,14 +11,14 @@ import { type Channel, LineSplitter, MAX_LINE_BYTES } from "./wire/channel.ts";
 export interface Target {
   /** As the user gave it. */
   readonly label: string;
-  /** Whether several connections lead to the same server. */
+  /** True if several connections lead to the same server. */
   readonly shared: boolean;
   connect(): Promise<Channel>;
   /** Stops what was started. */
   close(): Promise<void>;
 }
 
-/** Where a server is, or how it is started. */
+/** The address of a server, or the command that starts it. */
 export interface TargetOptions {
   readonly words: readonly [string, ...string[]];
   readonly cwd: string;
@@ -30,7 +30,7 @@ export interface TargetOptions {
 }
 
 const ADDRESS = /(?:(?:wss?|ws\+unix):\/\/|unix:)\S+/;
-/** How often a server that is starting is polled. */
+/** Interval at which a server that is starting is polled. */
 const RETRY_MS = 50;
 
 /** Opens the target that an argument list names: an address, a program, or a program that listens at an address with {port} or {socket}. */
@@ -53,7 +53,7 @@ export async function openTarget(options: TargetOptions): Promise<Target> {
   );
 }
 
-/** Whether an argument is an address and not a command. */
+/** Reports whether an argument is an address and not a command. */
 export function isAddress(text: string): boolean {
   return new RegExp(`^${ADDRESS.source}$`).test(text);
 }
@@ -142,7 +142,7 @@ export interface Program {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** How long a server may take to exit after its input was closed; some never do. */
+/** Time within which a server must exit after its input was closed; some never do. */
 const STOP_MS = 1_500;
 
 /** Starts a program with its protocol on stdin and stdout, one message per line. */

@@ -5,7 +5,7 @@ import type { Target } from "./target.ts";
 import { Failed, NotOffered } from "./wire/pattern.ts";
 import { type Entry, Wire, type WireOptions } from "./wire/wire.ts";
 
-/** What the checks of a suite have in common. */
+/** Options shared by the checks of a suite. */
 export interface TestContextOptions extends WireOptions {
   readonly target: Target;
   /** The folder that threads of the checks work in. */
@@ -75,7 +75,10 @@ export class TestContext {
     for (const connection of this.#connections) connection.mark = connection.wire.entries.length;
   }
 
-  /** What went over the connections since the check began, one list for each, that of the shared one first. */
+  /**
+   * Returns the messages on the connections since the check began, one list for each, that of the shared one
+   * first.
+   */
   conversations(): Entry[][] {
     const ordered = [...this.#connections].sort((one, other) => Number(other.lasting) - Number(one.lasting));
     return ordered.map(({ wire, mark }) => wire.entries.slice(mark));

@@ -8,18 +8,20 @@ import { type CheckResult, runSuite, type Suite, selected } from "./check.ts";
 import { openTarget, type Target } from "./target.ts";
 import { TestContext } from "./test-context.ts";
 
-/** What to test, and how. */
+/** The server to test, and options of the test. */
 export interface TestOptions {
   /** An address, or a program and its arguments. */
   readonly words: readonly [string, ...string[]];
   readonly protocol: FrontendName;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Where the threads of the checks work; a new folder that is removed afterwards if absent. */
+  /**
+   * The folder in which the threads of the checks work; a new folder that is removed afterwards if absent.
+   */
   readonly cwd?: string | undefined;
   readonly timeoutMs: number;
   /** Only the checks whose group or sentence has this text in it. */
   readonly only?: string | undefined;
-  /** Whether the server is given the offline model. */
+  /** True if the server is given the offline model. */
   readonly offline?: boolean | undefined;
   readonly token?: string | undefined;
   /** The JSON schemas of the Codex app server that every message has to fit. */

@@ -21,7 +21,7 @@ export function vocabularyChecks(vocabulary: Vocabulary): CheckGroup {
   };
 }
 
-/** What is wrong, each fault once. */
+/** Returns the problems, each fault once. */
 export function problemsIn(vocabulary: Vocabulary, entries: readonly Entry[]): string[] {
   const asked = new Map<unknown, string>();
   const problems = new Set<string>();

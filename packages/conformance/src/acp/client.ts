@@ -3,7 +3,7 @@ import type { TestContext } from "../test-context.ts";
 import { at, expectFit, formatValue, NON_EMPTY_STRING, NotOffered, stringAt } from "../wire/pattern.ts";
 import { type Message, resultOf, type Wire } from "../wire/wire.ts";
 
-/** What the checks say they can do: nothing that an agent could lean on. */
+/** Capabilities that the checks declare: none that an agent could lean on. */
 export const INITIALIZE_PARAMS = {
   protocolVersion: 1,
   clientInfo: { name: "flint-conformance", version: "1" },
@@ -33,7 +33,7 @@ export function requiresCapability(wire: Wire, ...path: readonly string[]): void
   if (!offered) throw new NotOffered(`agentCapabilities.${path.join(".")} is not advertised`);
 }
 
-/** How a permission is answered. */
+/** The answer to a permission request. */
 export type Choice = "allow_once" | "reject_once" | "cancelled";
 
 /** A session for one check. */

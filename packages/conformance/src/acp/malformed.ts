@@ -27,7 +27,7 @@ const NOT_MESSAGES: readonly (readonly [what: string, text: string, code: number
   ["a request whose method is a number", '{"jsonrpc":"2.0","id":70,"method":42}', -32600],
 ];
 
-/** How an agent answers malformed input, and that it goes on afterwards. */
+/** Checks that an agent answers malformed input, and that it continues afterwards. */
 export const MALFORMED: CheckGroup = {
   about: "Bad input",
   checks: [

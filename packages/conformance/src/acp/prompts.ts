@@ -20,7 +20,7 @@ const HELLO = "Say hello";
 const REASONS = anyOf("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled");
 const KINDS = anyOf("allow_once", "allow_always", "reject_once", "reject_always");
 
-/** What happens between a prompt and its answer. */
+/** Checks of the messages between a prompt and its answer. */
 export const PROMPTS: CheckGroup = {
   about: "Prompts",
   checks: [

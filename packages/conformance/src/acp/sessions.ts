@@ -18,7 +18,7 @@ import { type AcpSession, promptOf, requiresCapability, sessionOf } from "./clie
 
 const HELLO = "Say hello";
 
-/** What becomes of sessions, and what can be chosen in them. */
+/** Checks of the lifecycle of sessions, and of what can be chosen in them. */
 export const SESSIONS: CheckGroup = {
   about: "Sessions",
   checks: [

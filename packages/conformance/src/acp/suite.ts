@@ -17,7 +17,7 @@ import { MALFORMED } from "./malformed.ts";
 import { PROMPTS } from "./prompts.ts";
 import { SESSIONS } from "./sessions.ts";
 
-/** How a connection begins, and what an id may be. */
+/** Checks of the start of a connection, and of valid ids. */
 const HANDSHAKE: CheckGroup = {
   about: "Handshake",
   checks: [
@@ -101,7 +101,7 @@ const HANDSHAKE: CheckGroup = {
   ],
 };
 
-/** What an agent has to do for the clients of the Agent Client Protocol, version 1. */
+/** The requirements on an agent for the clients of the Agent Client Protocol, version 1. */
 export const ACP_SUITE: Suite = {
   protocol: "acp",
   header: true,

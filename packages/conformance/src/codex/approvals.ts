@@ -5,7 +5,7 @@ import type { TestContext } from "../test-context.ts";
 import { anyOf, at, expectFit, Failed, formatValue, LIST, NUMBER, STRING, UUID } from "../wire/pattern.ts";
 import { CodexThread, codexWire, expectOrder, messageOrder, type PendingApproval } from "./client.ts";
 
-/** That approvals are requested, and that the answers hold. */
+/** Checks that approvals are requested, and that the answers hold. */
 export const APPROVALS: CheckGroup = {
   about: "Approvals",
   checks: [

@@ -3,10 +3,10 @@ import type { TestContext } from "../test-context.ts";
 import { at, expectFit, Failed, formatValue, NotOffered, stringAt, UUID } from "../wire/pattern.ts";
 import { errorOf, type Message, resultOf, type Wire } from "../wire/wire.ts";
 
-/** How the checks introduce themselves. */
+/** The name by which the checks introduce themselves. */
 export const CLIENT = { name: "flint-conformance", version: "1" } as const;
 
-/** What Codex answers to a method it does not know. Its number is the one of every refusal. */
+/** Codex's answer to an unknown method. Its number is the one of every refusal. */
 export const UNKNOWN_METHOD = { code: -32600, message: /^Invalid request: unknown variant `/ } as const;
 
 const INITIALIZE_PARAMS = { clientInfo: CLIENT, capabilities: { experimentalApi: true } } as const;
@@ -168,7 +168,7 @@ export function input(text: string): readonly object[] {
   return [{ type: "text", text }];
 }
 
-/** What may come at any time, or not at all, without a client missing it. */
+/** Notifications that may come at any time, or not at all, without a client missing them. */
 export const OPTIONAL_NOTIFICATIONS = [
   "account/rateLimits/updated",
   "account/updated",
@@ -186,7 +186,10 @@ export const OPTIONAL_NOTIFICATIONS = [
   "warning",
 ] as const;
 
-/** What came about a thread from a place on, as short words in order; streamed pieces are left out. */
+/**
+ * Returns the messages about a thread from a position on, as short words in order; streamed pieces are left
+ * out.
+ */
 export function messageOrder(wire: Wire, threadId: string, mark: number): string[] {
   return wire
     .since(mark)

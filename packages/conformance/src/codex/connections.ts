@@ -129,7 +129,7 @@ function completedCommand(wire: Wire): unknown {
 
 const HELLO = "Say hello";
 
-/** What a client learns of a thread that it did not begin itself, and of one that goes away. */
+/** Checks of what a client learns of a thread that it did not begin itself, and of one that is archived. */
 export const RESUMING: CheckGroup = {
   about: "Threads that are resumed or archived",
   checks: [

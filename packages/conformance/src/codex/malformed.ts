@@ -99,7 +99,7 @@ const NOT_MESSAGES: Readonly<Record<string, string>> = {
   "a notification with an unknown method": '{"method":"no/such/notification","params":{}}',
 };
 
-/** How a server answers malformed input, and that it goes on afterwards. */
+/** Checks that a server answers malformed input, and that it continues afterwards. */
 export const MALFORMED: CheckGroup = {
   about: "Bad input",
   checks: [

@@ -7,7 +7,7 @@ import type { TestContext } from "../test-context.ts";
 import { at, Failed, listAt } from "../wire/pattern.ts";
 import type { Entry, Message } from "../wire/wire.ts";
 
-/** Whether a value fits a schema, and why not. */
+/** Reports whether a value fits a schema, and keeps the reason why not. */
 interface Validate {
   (value: unknown): boolean;
   errors?: readonly { readonly instancePath: string; readonly message?: string }[] | null;
@@ -70,7 +70,7 @@ class Schemas {
     );
   }
 
-  /** What is wrong, each kind of fault once. */
+  /** Returns the problems, each kind of fault once. */
   async problemsIn(entries: readonly Entry[]): Promise<string[]> {
     const asked = new Map<unknown, string>();
     const problems = new Set<string>();

@@ -23,7 +23,7 @@ const OPTIONAL = [
   "*.startedAtMs",
 ];
 
-/** What has to come first, and only once. */
+/** Checks of what has to come first, and only once. */
 const HANDSHAKE: CheckGroup = {
   about: "Handshake",
   checks: [
@@ -102,7 +102,10 @@ const HANDSHAKE: CheckGroup = {
   ],
 };
 
-/** What a server has to do for the clients of the Codex app server 0.166, as that server itself does it. */
+/**
+ * The requirements on a server for the clients of the Codex app server 0.166, as that server itself meets
+ * them.
+ */
 export const CODEX_SUITE: Suite = {
   protocol: "codex",
   header: false,

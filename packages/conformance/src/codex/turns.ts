@@ -16,7 +16,7 @@ import { expectOrder, input, messageOrder, startThread } from "./client.ts";
 
 const HELLO = "Say hello";
 
-/** What happens from the start of a turn to its end. */
+/** Checks from the start of a turn to its end. */
 export const TURNS: CheckGroup = {
   about: "Turns",
   checks: [

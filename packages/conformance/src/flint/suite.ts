@@ -77,7 +77,7 @@ const CONNECTIONS: CheckGroup = {
   ],
 };
 
-/** What a server of Flint's own protocol has to do. */
+/** The requirements on a server of Flint's own protocol. */
 export const FLINT_SUITE: Suite = {
   protocol: "flint",
   header: FLINT.header,

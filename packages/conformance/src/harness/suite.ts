@@ -98,7 +98,7 @@ const PROTOCOL_ERRORS: CheckGroup = {
   ],
 };
 
-/** What a server of the harness protocol has to do. */
+/** The requirements on a server of the harness protocol. */
 export const HARNESS_SUITE: Suite = {
   protocol: "harness",
   header: HARNESS.header,

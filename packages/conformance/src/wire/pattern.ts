@@ -22,8 +22,8 @@ export class Matcher {
 }
 
 /**
- * What is expected of a value: itself, a regular expression for a string, a matcher, an array of the same length, or an
- * object whose named fields match; other fields are ignored.
+ * The expected form of a value: itself, a regular expression for a string, a matcher, an array of the same
+ * length, or an object whose named fields match; other fields are ignored.
  */
 export type Pattern =
   | string

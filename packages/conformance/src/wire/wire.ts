@@ -13,7 +13,7 @@ export interface Entry {
   readonly message: Message | undefined;
 }
 
-/** Which messages count when one is waited for, and how long. */
+/** The messages that count when one is waited for, and the time limit. */
 export interface WaitOptions {
   /** Only messages from this position on; take it from `mark` before. */
   readonly after?: number | undefined;
@@ -22,9 +22,9 @@ export interface WaitOptions {
   readonly withinMs?: number | undefined;
 }
 
-/** How a wire writes, and how long it waits by default. */
+/** Options for writing, and the default time limit of waiting. */
 export interface WireOptions {
-  /** Whether messages carry `"jsonrpc": "2.0"`. */
+  /** True if messages carry `"jsonrpc": "2.0"`. */
   readonly header: boolean;
   readonly timeoutMs: number;
 }
@@ -79,7 +79,7 @@ export class Wire {
     return this.messages.length;
   }
 
-  /** Whether the other side is still connected. */
+  /** Reports whether the other side is still connected. */
   get open(): boolean {
     return this.#end === undefined;
   }
@@ -188,7 +188,10 @@ export class Wire {
     await this.#channel.close();
   }
 
-  /** What an error adds about the other side; nothing here, where reports show the transcript. */
+  /**
+   * Returns further information on the other side for an error; empty here, where reports show the
+   * transcript.
+   */
   protected describeState(): string {
     return "";
   }
