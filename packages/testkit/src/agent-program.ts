@@ -17,11 +17,11 @@ export type RealAgent =
 
 interface FoundProgram {
   readonly path?: string;
-  /** Whether Flint itself looks for it on PATH. */
+  /** True if Flint itself looks for it on PATH. */
   readonly onPath?: boolean;
 }
 
-/** What the set-up of the tests found, by the name of the part. */
+/** The results of the tests' set-up, by the name of the part. */
 const FOUND = new URL("../../../node_modules/.cache/flint/found.json", import.meta.url);
 
 /** The program of a real agent, if the set-up of the tests found or fetched it, and it is still there. */

@@ -6,7 +6,7 @@ type Timer = { readonly dueAt: number; readonly action: () => void };
 export class TestClock implements Clock {
   readonly #timers = new Set<Timer>();
   #now: number;
-  /** How far the system time was changed. */
+  /** Difference to the real system time. */
   #change = 0;
 
   /** Starts at a fixed moment by default, so that times in expected values are stable. */
@@ -14,7 +14,7 @@ export class TestClock implements Clock {
     this.#now = startAt;
   }
 
-  /** How many timers wait. */
+  /** Number of waiting timers. */
   get pending(): number {
     return this.#timers.size;
   }

@@ -62,13 +62,13 @@ export function needs(part: Part, ...more: readonly Part[]): TestRegistrar {
   return (title) => test.skip(`${title} (needs ${first.part}: ${first.reason})`, () => {});
 }
 
-/** Whether FLINT_TEST_REQUIRE names a part, or all that a set-up can provide. */
+/** Reports whether FLINT_TEST_REQUIRE names a part, or all that a set-up can provide. */
 export function isRequired(part: string): boolean {
   const required = (process.env.FLINT_TEST_REQUIRE ?? "").split(",").map((name) => name.trim());
   return required.includes(part) || (required.includes("all") && part !== "root");
 }
 
-/** What was found out about a part with the search path that counted then. */
+/** The results for a part with the search path that applied then. */
 const known = new Map<string, string | undefined>();
 
 function whyMissing(part: Part): string | undefined {
@@ -77,12 +77,12 @@ function whyMissing(part: Part): string | undefined {
   return known.get(key);
 }
 
-/** What Flint looks for on PATH has to be found there. */
+/** Reports whether a part is found on PATH, if Flint looks for it there. */
 function isFound(part: Part): boolean {
   return !["bwrap", "git", "curl", "ssh", "pip", "tmux"].includes(part) && foundProgram(part) !== undefined;
 }
 
-/** Why a part is missing, if it is. */
+/** Returns the reason a part is missing; undefined if it is present. */
 function ask([program, ...rest]: readonly [string, ...string[]]): string | undefined {
   const { status, error, stderr } = spawnSync(program, rest, { encoding: "utf8", timeout: 10_000 });
   if (status === 0) return undefined;
@@ -90,7 +90,7 @@ function ask([program, ...rest]: readonly [string, ...string[]]): string | undef
   return error?.message ?? `${program} says: ${said || `exit code ${status}`}`;
 }
 
-/** What a machine has to have for each way of confinement. */
+/** The parts that each way of confinement requires of a machine. */
 export const MECHANISM_PARTS = {
   bubblewrap: "bwrap",
   namespaces: "namespaces",

@@ -36,7 +36,7 @@ function descendantsAmong(running: readonly RunningProcess[], pid: number): Runn
   return found;
 }
 
-/** Whether this very process runs. One that ended and was not collected yet does not count. */
+/** Reports whether this very process runs. One that ended and was not collected yet does not count. */
 export function isAlive(process: number | Pick<RunningProcess, "pid" | "startTime">): boolean {
   if (typeof process === "number") return readProcess(process) !== undefined;
   return readProcess(process.pid)?.startTime === process.startTime;

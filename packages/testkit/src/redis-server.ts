@@ -12,7 +12,7 @@ export function redisProgram(): string | undefined {
   return foundProgram("redis");
 }
 
-/** How a test's Redis is started. */
+/** Options for starting a test's Redis. */
 export interface RedisServerOptions {
   /** More arguments, such as `--requirepass x`. */
   readonly args?: readonly string[];
@@ -89,7 +89,7 @@ export class RedisServer {
     this.#process?.kill("SIGCONT");
   }
 
-  /** Whether it answers and is not still reading its data. */
+  /** Reports whether it answers and is not still reading its data. */
   #accepts(): Promise<boolean> {
     if (!existsSync(this.#socket)) return Promise.resolve(false);
     return new Promise((resolve) => {

@@ -34,7 +34,7 @@ export async function emptyFolder(folder: string): Promise<void> {
   await Promise.all(names.map((name) => rm(join(folder, name), { recursive: true, force: true })));
 }
 
-/** Whether a sandbox covers a path, or agents treat what lies there as temporary. */
+/** Reports whether a sandbox covers a path, or agents treat it as temporary. */
 export function isCovered(path: string): boolean {
   return ["/tmp", "/run", tmpdir()].some((folder) => path === folder || path.startsWith(`${folder}/`));
 }

@@ -45,7 +45,7 @@ export class TestClient {
     return this.received.flatMap((entry) => (entry.kind === "event" ? [entry.event] : []));
   }
 
-  /** What was received, as text: events by type, results as `<- method`, errors as `x method`. */
+  /** The received messages, as text: events by type, results as `<- method`, errors as `x method`. */
   get order(): string[] {
     return this.received.map((entry) => {
       if (entry.kind === "event") return entry.event.type;

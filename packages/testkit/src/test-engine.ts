@@ -25,7 +25,7 @@ import { ScriptedDriver } from "./scripted/scripted-driver.ts";
 import { atTestEnd } from "./temp.ts";
 import { TestClient } from "./test-client.ts";
 
-/** How an engine for a test differs from the plain one. */
+/** Differences of a test's engine from the plain one. */
 export interface TestEngineOptions<Time extends Clock = TestClock> {
   /** In memory by default. Give the same one to a second engine to see what is left after the first. */
   readonly store?: Store;
@@ -54,7 +54,7 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly allowUnconfined?: boolean;
   readonly agentPermissions?: ReadonlyMap<string, AgentPermissions>;
   readonly locks?: SettingsLocks;
-  /** What the first client should know about the server. */
+  /** A notice for the first client about the server. */
   readonly notice?: string;
   readonly home?: string;
   readonly approvalTimeoutMs?: number;
@@ -63,9 +63,9 @@ export interface TestEngineOptions<Time extends Clock = TestClock> {
   readonly backgroundMs?: number;
   /** Strings that must be redacted everywhere. */
   readonly secrets?: readonly string[];
-  /** Which folders exist; all of them by default. */
+  /** The folders that exist; all of them by default. */
   readonly folders?: readonly string[];
-  /** Where paths lead; each to itself by default. */
+  /** Returns the target of a path; each is its own by default. */
   readonly realPath?: (path: string) => string;
 }
 
@@ -103,7 +103,7 @@ export class MemoryRules implements Rules {
 /** A sandbox that starts nothing: it remembers what it was asked for and pretends that it went well. */
 export class FakeSandbox implements Sandbox {
   readonly launches: LaunchSpec[] = [];
-  /** What a launch does; a test may replace it. */
+  /** Plays a launch; a test may replace it. */
   play: (spec: LaunchSpec) => Promise<LaunchResult> = async () => ({
     exitCode: 0,
     durationMs: 0,
@@ -119,7 +119,7 @@ export class FakeSandbox implements Sandbox {
     return this.play(spec);
   }
 
-  /** What it kept an ended command from; a test may set it. */
+  /** Returns what it denied to an ended command; a test may set it. */
   denials?: NonNullable<Sandbox["denials"]>;
 
   /** Files that it cannot keep commands from creating; a test may set it. */

@@ -21,7 +21,7 @@ import {
 /** A store whose disk the test controls: it can be full, slow or broken. Everything else is as in the store inside. */
 export class UnreliableStore implements Store {
   readonly inner: Store;
-  /** What was done, in order: each event that was appended, by its name, and `sync` when one was done. */
+  /** The calls, in order: each appended event by its name, and `sync` for each sync. */
   readonly journal: string[] = [];
   /** Makes appends fail while it says so. */
   refuses: (bodies: readonly EventBody[]) => boolean = () => false;

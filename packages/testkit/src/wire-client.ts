@@ -20,12 +20,12 @@ export interface WireExit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** How a server process is started. */
+/** Options for starting a server process. */
 export interface WireSpawnOptions {
   readonly cwd?: string;
   /** Added to the environment of the test; undefined removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Whether messages carry `"jsonrpc": "2.0"`. */
+  /** True if messages carry `"jsonrpc": "2.0"`. */
   readonly header?: boolean;
 }
 

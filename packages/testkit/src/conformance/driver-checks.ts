@@ -21,7 +21,7 @@ import { lifecycleFaults, streamFaults } from "./recording-turn.ts";
 /** One thing that is checked of a driver: rejects if it does not hold. */
 export type DriverCheck = (arrange: Arrange) => Promise<void>;
 
-/** What the core relies on, whatever the agent is. */
+/** Checks of the behaviour that the core relies on, with every agent. */
 export const DRIVER_CHECKS = {
   "offers models with ids of its own, one of them the default, and valid selectors": checkCatalogue,
   "answers with text, every item whole and in order, and says what was used": checkText,

@@ -37,7 +37,7 @@ import {
 } from "./driver-under-test.ts";
 import { lifecycleFaults, streamFaults } from "./recording-turn.ts";
 
-/** What users of every agent are promised beyond the least that the core relies on. */
+/** Checks of what users of every agent are promised beyond the minimum that the core relies on. */
 export const FURTHER_DRIVER_CHECKS = {
   "changes a file exactly as it showed before": checkFileChange,
   "leaves a file alone when the change is declined": checkDeclinedChange,
@@ -233,7 +233,7 @@ async function textAt(path: string): Promise<string | undefined> {
   return readFile(path, "utf8").catch(() => undefined);
 }
 
-/** What the diffs for a file make of its text, one after the other. */
+/** Applies the diffs for a file to its text, one after the other. */
 function resultOf(
   changes: readonly (readonly FileUpdateChange[])[],
   path: string,

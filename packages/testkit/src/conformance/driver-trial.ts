@@ -15,7 +15,7 @@ export type Arrange = () => Promise<DriverUnderTest>;
 /** The outcome of a turn. */
 export type TurnEnd = { readonly outcome: TurnOutcome } | { readonly rejection: unknown };
 
-/** How a turn of a check differs from a plain prompt in which everything is allowed. */
+/** Differences of a check's turn from a plain prompt in which everything is allowed. */
 export type TurnOptions = Partial<Omit<RecordingTurnOptions, "text">>;
 
 /** Start options of a session, where that is not a first one of the driver under test. */
@@ -25,9 +25,9 @@ export interface SessionOptions {
   readonly history?: readonly Turn[];
   /** The id of the session that it is a fork of. */
   readonly forkOf?: string | undefined;
-  /** Where the copy of that session has to end. */
+  /** The position at which the copy of that session has to end. */
   readonly position?: string | undefined;
-  /** Whether the running test closes it; true by default. */
+  /** True if the running test closes it; true by default. */
   readonly closesWithTest?: boolean;
 }
 
@@ -165,7 +165,7 @@ export function agentTextOf(turn: RecordingTurn): string {
   return texts.map((item) => String(Reflect.get(item, "text"))).join("\n");
 }
 
-/** Whether this is a piece of what the agent says. */
+/** Reports whether this is a piece of the agent's text. */
 export function isText(event: DriverEvent): boolean {
   return event.type === "item/agentMessage/delta";
 }

@@ -2,7 +2,7 @@ import type { Driver, DriverSession, Sandbox } from "@flint/core/ports";
 import { mintId, type ThreadSettings, type Turn } from "@flint/protocol";
 import type { RecordingTurn } from "./recording-turn.ts";
 
-/** What to say to an agent so that it behaves in a certain way. */
+/** The prompts that make an agent behave in a certain way. */
 export interface DriverPrompts {
   /** It answers with some text and ends. */
   readonly text: string;
@@ -28,21 +28,21 @@ export interface DriverUnderTest {
   readonly prompts: DriverPrompts;
   /** Given to its sessions; one that refuses every command by default. */
   readonly sandbox?: Sandbox;
-  /** Whether the thing of the `tool` prompt was done, seen by its effect. */
+  /** Reports whether the action of the `tool` prompt was done, by its effect. */
   readonly toolRan?: () => boolean | Promise<boolean>;
   /** Undoes what the prompts did to the workspace. Needed by checks that share a session. */
   readonly undo?: () => Promise<void>;
   /** Gives the session of a check that asks for nothing special; a new one by default. */
   readonly openSession?: () => Promise<DriverSession>;
-  /** How long it may take to stop. */
+  /** Time within which it must stop. */
   readonly stopsWithinMs?: number;
   /** The timeout of any of the turns. */
   readonly turnWithinMs?: number;
-  /** What else it gives; without it the checks of that are shown as skipped. */
+  /** Further features; without them their checks are shown as skipped. */
   readonly features?: DriverFeatures;
 }
 
-/** Why a driver cannot be tried in one respect; shown where its check is skipped. */
+/** The reason a driver cannot be tried in one respect; shown where its check is skipped. */
 export interface Absent {
   readonly absent: string;
 }
@@ -52,11 +52,14 @@ export function unsupported(why: string): Absent {
   return { absent: why };
 }
 
-/** How a model can fail its agent. */
+/** The ways in which a model can fail its agent. */
 export const MODEL_FAILURES = ["badRequest", "rateLimit", "overloaded", "cutStream"] as const;
 export type ModelFailureKind = (typeof MODEL_FAILURES)[number];
 
-/** What every driver gives, each with what is needed to try it. What an agent lacks has to be said with a reason. */
+/**
+ * The features of every driver, each with what is needed to try it. An agent that lacks one has to give a
+ * reason.
+ */
 export interface DriverFeatures {
   /** The same agent as a new process of Flint finds it. */
   again(): Driver | Promise<Driver>;
@@ -84,21 +87,24 @@ export interface FileChangeTrial {
   readonly after: string;
 }
 
-/** What becomes of a yes for the whole session. */
+/** The handling of a yes for the whole session. */
 export interface SessionApprovalTrial {
-  /** Whether the same thing is asked again, for the core to answer by what was granted, or the agent itself keeps the yes. */
+  /**
+   * Handling of the same action later: it is asked again, for the core to answer by its grant, or the agent
+   * itself keeps the yes.
+   */
   readonly sameAgain: "asksAgain" | "keepsIt";
   /** It does one other thing that it asks to be allowed, then ends. */
   readonly otherTool: string;
 }
 
-/** What is said while the `steer` prompt runs, and how its answer is known. */
+/** The input sent while the `steer` prompt runs, and the sign of its answer. */
 export interface SteeringTrial {
   readonly more: string;
   readonly says: RegExp;
 }
 
-/** What is asked to find out whether the `text` prompt is remembered, and how that is known by the answer. */
+/** The question that shows whether the `text` prompt is remembered, and the sign of that in the answer. */
 export interface RecallTrial {
   readonly ask: string;
   readonly says: RegExp;
@@ -113,14 +119,14 @@ export interface ForkTrial {
   readonly knowsBefore: RegExp;
   /** Matches the answer of a session that has seen the prompt of the fork. */
   readonly knowsPrompt: RegExp;
-  /** Whether a copy of its session can be made that ends with an earlier turn. */
+  /** True if a copy of its session can be made that ends with an earlier turn. */
   readonly atAnyTurn: boolean;
 }
 
 /** Another model for one turn. */
 export interface OtherModelTrial {
   readonly model: string;
-  /** Whether the latest turn was done with it. */
+  /** Reports whether the latest turn was done with it. */
   used(): boolean | Promise<boolean>;
 }
 

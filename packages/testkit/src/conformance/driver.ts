@@ -32,7 +32,7 @@ export function checksWithout(...titles: readonly (keyof typeof ALL_CHECKS)[]): 
   return Object.fromEntries(entries.filter(([title]) => !titles.includes(title)));
 }
 
-/** What can be left out where no model can be made to fail. */
+/** Checks that can be left out where no model can be made to fail. */
 export const MODEL_FAILURES = [
   "survives a request that its model refuses",
   "survives a model that asks it to wait",
@@ -62,11 +62,11 @@ const IN_ANY_SESSION: ReadonlySet<string> = new Set<keyof typeof ALL_CHECKS>([
 /** Some checks start a real agent several times, and the machine may be busy with others. */
 const PATIENCE_MS = 90_000;
 
-/** How the suite is run. */
+/** Options of a run of the suite. */
 export interface DriverSuiteOptions {
-  /** Which checks; all if not given. */
+  /** The checks to run; all if absent. */
   readonly checks?: DriverChecks;
-  /** Whether the checks that work in any session share one, for agents that take long to start. */
+  /** True if the checks that work in any session share one, for agents that take long to start. */
   readonly sharesSession?: boolean;
 }
 

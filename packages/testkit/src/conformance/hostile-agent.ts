@@ -26,7 +26,7 @@ export interface HostileStart {
 /** A driver on a bad agent. */
 export type HostileTrial = Pick<DriverUnderTest, "driver" | "settings" | "sandbox" | "stopsWithinMs">;
 
-/** How far an agent behaves before it does not any more, in the words of its own wire. */
+/** The stages up to which an agent behaves before it no longer does, as messages of its own wire. */
 export interface HostileStages {
   /** Everything up to the middle of the first turn. */
   readonly midTurn: readonly FakeStep[] | Absent;
@@ -56,7 +56,7 @@ const POLL_MS = 20;
 /** An error message must not contain all that an agent wrote. */
 const LONGEST_MESSAGE = 16 * 1024;
 
-/** What the failure has to say, where the agent said why. */
+/** The expected text of the failure, where the agent gave the reason. */
 const REPORTS: Partial<Record<HostileAgent, RegExp>> = { "exits at once with an error": /no such account/ };
 
 /** One suite for every driver with a program: whatever the program does, each turn ends, once, and nothing is left. */

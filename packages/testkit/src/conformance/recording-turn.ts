@@ -15,14 +15,14 @@ import {
 } from "@flint/protocol";
 import { settled } from "../clock.ts";
 
-/** How a recording turn differs from a plain prompt in which everything is allowed. */
+/** Differences of a recording turn from a plain prompt in which everything is allowed. */
 export interface RecordingTurnOptions {
   readonly text: string;
   readonly settings: ThreadSettings;
   /** Answers an approval; `undefined` leaves it open until the turn is stopped, as a user who is away does. */
   readonly decide?: (action: Action) => Decision | undefined;
   readonly answers?: Answers;
-  /** What came of a call of a client's tool; without it the call stays open until the turn is stopped. */
+  /** The result of a call of a client's tool; without it the call stays open until the turn is stopped. */
   readonly toolResult?: ToolCallResult;
   readonly outputSchema?: TurnContext["outputSchema"];
   readonly agentInitiated?: TurnContext["agentInitiated"];
@@ -43,12 +43,12 @@ export class RecordingTurn implements TurnContext {
   readonly agentInitiated: TurnContext["agentInitiated"];
   readonly input: readonly UserInput[];
   readonly settings: ThreadSettings;
-  /** What was reported while the turn ran, in order. */
+  /** Events that were reported while the turn ran, in order. */
   readonly events: DriverEvent[] = [];
-  /** What was reported after it. */
+  /** Events that were reported after it. */
   readonly late: DriverEvent[] = [];
   readonly actions: Action[] = [];
-  /** What was asked to be allowed after the turn; it never is. */
+  /** Actions that were asked about after the turn; they are never allowed. */
   readonly lateActions: Action[] = [];
   readonly questions: (readonly UserQuestion[])[] = [];
   readonly toolCalls: ClientToolCall[] = [];

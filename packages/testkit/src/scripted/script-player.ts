@@ -15,7 +15,7 @@ import {
 import { settled } from "../clock.ts";
 import type { Script, Step } from "./script.ts";
 
-/** What a scripted agent was given for a turn, and what came of it. */
+/** The input of a scripted agent's turn, and the outcome. */
 export interface TurnRecord {
   readonly turnId: string;
   readonly kind: TurnKind;
@@ -36,7 +36,7 @@ type StepWith<Key extends PropertyKey> = Extract<Step, Readonly<Record<Key, unkn
 type Guarded = StepWith<"command"> | StepWith<"fileChange"> | StepWith<"tool">;
 type WorkItem = Item<"commandExecution"> | Item<"fileChange"> | Item<"toolCall">;
 
-/** What a step means for the turn: nothing, or its end. */
+/** The effect of a step on the turn: none, or its end. */
 type Ended = TurnOutcome | undefined;
 
 const INTERRUPTED: TurnOutcome = { status: "interrupted" };

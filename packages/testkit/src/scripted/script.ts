@@ -39,7 +39,10 @@ export class Gate {
   }
 }
 
-/** How work that needs a yes asks for it: not at all, or when the item is already there as `inProgress`. */
+/**
+ * The way in which work that needs a yes asks for it: not at all, or when the item is already there as
+ * `inProgress`.
+ */
 type Asking = {
   /** False runs it without asking. */
   readonly asks?: boolean;
@@ -93,5 +96,5 @@ export type Step =
   /** The agent is gone: the turn rejects, its items stay open. */
   | { readonly die: true };
 
-/** What a scripted agent does in one turn, in order. At its end the turn is completed. */
+/** The steps of a scripted agent in one turn, in order. After them the turn is completed. */
 export type Script = readonly Step[];

@@ -22,7 +22,7 @@ import {
 import type { Script } from "./script.ts";
 import { ScriptPlayer, type TurnRecord } from "./script-player.ts";
 
-/** What a scripted agent was opened with, and what was done with it since. */
+/** The options with which a scripted agent was opened, and the calls since. */
 export interface SessionRecord {
   readonly threadId: string;
   readonly settings: ThreadSettings;
@@ -42,7 +42,7 @@ export interface SessionRecord {
 /** Chooses the script of a turn by the text of its input. */
 export type ScriptChoice = (text: string, turn: TurnContext) => Script;
 
-/** How a scripted driver differs from the plain one, which echoes its input. */
+/** Differences of a scripted driver from the plain one, which echoes its input. */
 export interface ScriptedOptions {
   readonly id?: string;
   readonly models?: readonly Model[];
@@ -52,9 +52,9 @@ export interface ScriptedOptions {
   readonly scripts?: readonly Script[] | ScriptChoice;
   /** Reported by the first turn of a session that was not opened with one. */
   readonly nativeId?: string;
-  /** Whether each turn reports the position of the session after it: the id of the turn. */
+  /** True if each turn reports the position of the session after it: the id of the turn. */
   readonly reportsPositions?: boolean;
-  /** What becomes of a steer. `absent`: the agent has no such thing. */
+  /** Handling of a steer. `absent`: the agent has no such feature. */
   readonly steering?: "accepts" | "refuses" | "absent";
   /** Makes every `open` reject. */
   readonly openFails?: Error;

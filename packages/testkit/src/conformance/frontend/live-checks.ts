@@ -167,7 +167,7 @@ export async function checkEncodeOnce<F extends CheckedFrontend>(
   for (const client of clients) await client.received("once");
 }
 
-/** How often JSON is written while something is done. */
+/** Returns the number of times that JSON is written while work is done. */
 function encodingsIn(work: () => void): number {
   const { stringify } = JSON;
   let count = 0;
@@ -200,7 +200,7 @@ export async function checkEventShown<F extends CheckedFrontend>(
   expectListed(type, isShown, isListed);
 }
 
-/** What has to be requested before it can be resolved; any other event stands alone. */
+/** Returns the event that has to come before another one that resolves it; any other event stands alone. */
 function requestOf(type: EventType): EventType {
   if (type === "approval/resolved") return "approval/requested";
   if (type === "question/resolved") return "question/requested";
@@ -239,7 +239,7 @@ interface Sample {
   readonly events: readonly ThreadEvent[];
 }
 
-/** Whether the events of any sample lead to a message, by the end of the turn at the latest. */
+/** Reports whether the events of any sample lead to a message, by the end of the turn at the latest. */
 async function isAnyShown<F extends CheckedFrontend>(
   frontend: FrontendUnderTest<F>,
   samples: (threadId: string) => readonly Sample[],

@@ -17,7 +17,7 @@ export type Call = readonly [method: string, params: object];
 
 /** The messages of a protocol for what every client does. */
 export interface ClientScript {
-  /** Whether messages carry the `jsonrpc` member. */
+  /** True if messages carry the `jsonrpc` member. */
   readonly header: boolean;
   readonly initialize: Call;
   startThread(cwd: string): Call;
@@ -26,15 +26,15 @@ export interface ClientScript {
   /** Subscribes to a thread that another client started. */
   attach(threadId: string, cwd: string): Call;
   prompt(threadId: string, text: string): Call;
-  /** Whether a prompt is answered when its turn has ended, and by nothing else. */
+  /** True if a prompt is answered when its turn has ended, and by nothing else. */
   readonly answersAtEnd: boolean;
   /** A part of the line that reports the end of a turn. */
   readonly turnEnd: string;
-  /** Whether a message asks for an approval. */
+  /** Reports whether a message asks for an approval. */
   isApproval(message: Fields): boolean;
-  /** What answers an approval: a response, or a request of the client. */
+  /** Returns the answer to an approval: a response, or a request of the client. */
   answer(approval: Fields, isAllowed: boolean): { readonly result: object } | { readonly call: Call };
-  /** Whether a message says that an approval no longer needs an answer. */
+  /** Reports whether a message says that an approval no longer needs an answer. */
   isWithdrawal(message: Fields, approval: Fields): boolean;
 }
 
@@ -69,7 +69,7 @@ export interface FrontendUnderTest<F extends CheckedFrontend = CheckedFrontend> 
   /** Serves one client. */
   connect(frontend: F, engine: Engine, transport: Transport): unknown;
   readonly script: ClientScript;
-  /** What clients of this protocol are not shown, on purpose. */
+  /** Events and items that clients of this protocol are intentionally not shown. */
   readonly notShown: { readonly events: readonly EventType[]; readonly items: readonly ItemType[] };
 }
 
@@ -168,7 +168,7 @@ export class LiveHandler {
     });
   }
 
-  /** How many messages events lead to. */
+  /** Returns the number of messages that events lead to. */
   sends(...events: readonly ThreadEvent[]): number {
     const before = this.sent;
     for (const event of events) this.served.event(event);

@@ -47,7 +47,7 @@ export function describeFrontend<F extends CheckedFrontend>(
   });
 }
 
-/** What only the author of a front end can know. */
+/** Samples that only the author of a front end can provide. */
 export interface TranslationSamples {
   /** Answers that allow, by the method of the request to the client; needed for each that asks for an approval. */
   readonly consents?: AnswerSamples;

@@ -16,12 +16,12 @@ export interface CheckedCall {
   readonly params: object;
 }
 
-/** What a request becomes: a call of the core, and how its result becomes the answer. */
+/** The translation of a request: a call of the core, and the answer from its result. */
 export interface CheckedRequest extends CheckedCall {
   answer(result: never): unknown;
 }
 
-/** What an event becomes, as far as the suite looks at it. */
+/** The parts of an event's translation that the suite checks. */
 export type CheckedMessage =
   | { readonly kind: "notification"; readonly method: string; readonly params: object }
   | {
@@ -37,7 +37,7 @@ export type CheckedMessage =
 /** The translators of a front end, as far as the suite looks at them. */
 export interface CheckedTables {
   readonly vocabulary: Vocabulary;
-  /** How requests become calls of the core, where a table says so. */
+  /** The table that maps requests to calls of the core, if there is one. */
   readonly requests?: object;
   events(event: ThreadEvent): readonly CheckedMessage[];
 }
@@ -293,7 +293,7 @@ function withLeaves(value: unknown, leaf: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withLeaves(part, leaf)]));
 }
 
-/** What goes over the wire is JSON, so it is checked as the other side would see it. */
+/** Checks a value against a schema as JSON, as the other side would see it. */
 function checkAgainst(schema: Schema, value: unknown, what: string): void {
   const text = JSON.stringify(value);
   const { error } = schema.safeParse(text === undefined ? undefined : JSON.parse(text));

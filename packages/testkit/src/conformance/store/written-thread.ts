@@ -91,7 +91,7 @@ export function sampleTurn(threadId: string, turnId: string, text = "Hello"): Ev
   ];
 }
 
-/** What a store must find: the fold of all events, with only the latest turn. */
+/** Returns the state that a store must find: the fold of all events, with only the latest turn. */
 export function expectedState(threadId: string, events: readonly StoredEvent[]): ThreadState {
   let state = emptyThread(threadId);
   for (const event of events) state = reduceThread(state, event);

@@ -32,12 +32,12 @@ export type Fault =
   | "staysBroken"
   | "survivesKill";
 
-/** What is the same for all objects of a pliable driver: what its agent keeps on its disk. */
+/** The disk of the agent, which all objects of a pliable driver share. */
 export interface AgentDisk {
   readonly said: Map<string, string[]>;
   latestModel: string;
   toolRan: boolean;
-  /** How the model fails in the next turn with the prompt "hello". */
+  /** The failure of the model in the next turn with the prompt "hello". */
   failure: "none" | "refused" | "retried";
   readonly processes: Set<ChildProcess>;
 }

@@ -28,7 +28,7 @@ export function lineDriver(command: readonly string[], clock: TestClock, fault?:
   };
 }
 
-/** What the agent does up to the middle of the first turn. */
+/** The steps of the agent up to the middle of the first turn. */
 export const MID_TURN = [
   { expect: { method: "hello" } },
   { send: { method: "hello" } },
