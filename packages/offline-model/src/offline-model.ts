@@ -11,7 +11,7 @@ import type { TokenUsage } from "@flint/protocol";
 import { respond } from "./intents/respond.ts";
 import { ScriptPlayer } from "./script.ts";
 
-/** How the offline model works. */
+/** Options of the offline model. */
 export interface OfflineOptions {
   /** A script file that says what it does in each call; it is read with the first one. */
   readonly script?: string | undefined;

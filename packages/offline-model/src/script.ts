@@ -9,7 +9,7 @@ const count = z.number().check(z.minimum(0));
 const optionalCount = z.optional(count);
 const optionalString = z.optional(z.string());
 
-/** What a script can have the model do, by the field that names the part. */
+/** The parts that a script can have the model produce, by the field that names the part. */
 const PARTS = lazy(() => ({
   text: z.strictObject({ text: z.string(), times: optionalCount }),
   reasoning: z.strictObject({ reasoning: z.string(), times: optionalCount }),
@@ -44,7 +44,7 @@ type Parts = ReturnType<typeof PARTS>;
 /** One thing that a script has the model do. */
 type ScriptPart = { [Kind in keyof Parts]: z.infer<Parts[Kind]> }[keyof Parts];
 
-/** What the model does in one call. */
+/** A scripted model call. */
 interface ScriptStep {
   /** The step is only for a last user message that matches this. */
   readonly when: RegExp | undefined;
@@ -171,7 +171,7 @@ export type ScriptedCall = Extract<ModelPart, { type: "tool-call" }> & {
   readonly raw?: string;
 };
 
-/** How a script is played. */
+/** Options for playing a script. */
 interface PlayerOptions {
   readonly path: string;
   readonly clock: Clock;

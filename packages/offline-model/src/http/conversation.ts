@@ -66,7 +66,7 @@ const AGENTS_MD = /^# AGENTS\.md instructions\b[^\n]*\n*/;
 const INTERRUPTED =
   /^\s*(?:\[Request interrupted by user(?: for tool use)?\]|<turn_aborted>[\s\S]*?(?:<\/turn_aborted>|$))/;
 
-/** How Claude Code sends what its user writes while it works. */
+/** The form in which Claude Code sends the text that its user writes while it works. */
 const QUEUED =
   /^(?:<system-reminder>)?\s*The user sent a new message while you were working:\n([\s\S]*?)(?:\n+IMPORTANT: After completing your current task[\s\S]*|\s*<\/system-reminder>\s*)?$/;
 
@@ -75,7 +75,7 @@ export function promptIn(text: string): string {
   return (queuedPrompt(text) ?? withoutTags(text.replace(INTERRUPTED, "")).replace(AGENTS_MD, "")).trim();
 }
 
-/** What the user wrote while the agent worked, if the text contains that. */
+/** Returns the text that the user wrote while the agent worked, if the message contains such text. */
 function queuedPrompt(text: string): string | undefined {
   return QUEUED.exec(text)?.[1];
 }
@@ -99,7 +99,10 @@ export function workingDirectory(texts: readonly string[]): string | undefined {
   return found[0]?.replace(/[.,;)]+$/, "");
 }
 
-/** Whether every command must ask to run outside of the agent's own sandbox; Codex mentions the parameter in any case. */
+/**
+ * Reports whether every command must ask to run outside of the agent's own sandbox; Codex mentions the
+ * parameter in any case.
+ */
 export function escalatesCommands(texts: readonly string[]): boolean {
   return texts.some((text) => /\bevery command with sandbox_permissions\b/i.test(text));
 }

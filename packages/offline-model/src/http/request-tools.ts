@@ -35,7 +35,7 @@ interface Match {
 /** The tools that the offline model calls. */
 type FlintTool = "shell" | "read_file" | "write_file" | "edit_file" | "update_plan" | "ask_user";
 
-/** What agents call a tool and its fields, the likeliest first. */
+/** The names that agents have for a tool and its fields, the likeliest first. */
 interface ToolAliases {
   /** In lower case, without punctuation. */
   readonly names: readonly string[];
@@ -76,7 +76,7 @@ const OPTIONAL_FIELDS: ReadonlySet<string> = new Set(["explanation", "background
 // The keys of a record are exactly the names of its type.
 const FLINT_TOOLS = Object.keys(TOOL_ALIASES) as FlintTool[];
 
-/** How Codex's tools ask to run a command outside of Codex's own sandbox. */
+/** The fields with which Codex's tools request to run a command outside of Codex's own sandbox. */
 const ESCALATION = { sandbox_permissions: "require_escalated", justification: "May this command be run?" };
 
 /** The tools of Codex that a program of its code mode calls in place of Flint's. */

@@ -64,7 +64,7 @@ function addItem({ type, role, ...item }: BodyMessage, conversation: RequestConv
 
 type OutputItem = Record<string, unknown>;
 
-/** How the two kinds of text are streamed: the names of their events, and of the index of their only part. */
+/** The streaming of the two kinds of text: the names of their events, and of the index of their only part. */
 const TEXTS = {
   message: { id: "msg", text: "response.output_text", part: "response.content_part", index: "content_index" },
   reasoning: {

@@ -11,7 +11,7 @@ import { chatApi } from "./chat-api.ts";
 import { messagesApi } from "./messages-api.ts";
 import { responsesApi } from "./responses-api.ts";
 
-/** How the server works. */
+/** Options of the server. */
 export interface ModelServerOptions {
   /** 0 takes a free port. */
   readonly port?: number;

@@ -42,9 +42,12 @@ const MAX_COUNT = 1_000_000;
 
 /** The line that the SDK's conversation adapter puts in front of a prompt. */
 const WORKSPACE_LINE = /^Workspace: [^\n]*\n+/;
-/** What Flint says in front of a prompt about commands that the user ran before it; the prompt is the last line. */
+/**
+ * The note that Flint puts before a prompt about commands that the user ran before it; the prompt is the last
+ * line.
+ */
 const COMMAND_NOTE = /^The user ran this command in the terminal: [\s\S]*\n(?=[^\n]+$)/;
-/** What Flint says in front of a task whose earlier turn was cut off. */
+/** The note that Flint puts before a task whose earlier turn was cut off. */
 const INTERRUPTED_NOTE = /^(?:You were interrupted by [^\n]*\n\n)+(?=\S)/;
 const POLITE = /^(?:(?:please|now|then|and|ok|okay|can you|could you|would you)\b[, ]*)+/i;
 const QUOTED = "`[^`]+`|\"[^\"]+\"|'[^']+'";
@@ -206,7 +209,7 @@ function answeringJson(rest = ""): Reply | undefined {
   return isJson(text) ? () => answer(text) : replyFor(RULES, rest);
 }
 
-/** Whether a text is a JSON object or array. */
+/** Reports whether a text is a JSON object or array. */
 export function isJson(text: string): boolean {
   // Expected: a text that is not JSON.
   try {

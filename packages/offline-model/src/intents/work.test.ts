@@ -9,7 +9,7 @@ const NATIVE = ["shell", "write_file", "edit_file", "read_file", "update_plan", 
 class Workspace {
   readonly files: Map<string, string>;
   readonly calls: string[] = [];
-  /** What commands print; anything else prints nothing. */
+  /** Output of commands; any other prints nothing. */
   readonly commands: Readonly<Record<string, ToolResult>>;
 
   constructor(files: Readonly<Record<string, string>>, commands: Readonly<Record<string, ToolResult>> = {}) {
