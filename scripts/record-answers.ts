@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { agentProgram } from "@flint/testkit";
 import { ROOT } from "../test/source/files.ts";
 
-/** What is recorded of which server. */
+/** The command and the messages to record for each server. */
 const RECORDINGS = {
   codex: [agentProgram("codex") ?? "codex", "app-server", "--listen", "ws://127.0.0.1:{port}"],
   acp: [agentProgram("codex-acp") ?? "codex-acp"],

@@ -2,7 +2,7 @@ import { type JsonSchema, referredName, type SchemaPart } from "@flint/protocol/
 import { code, table } from "./markdown.ts";
 import { type LinkTo, typeText } from "./type-text.ts";
 
-/** What the last column of a field table says: whether the writer must give a field, or the reader can count on it. */
+/** The last column of a field table: whether the writer must give a field, or the reader can rely on it. */
 export type Presence = "Required" | "Always there";
 
 /**

@@ -14,7 +14,7 @@ import { methodsPage } from "./methods-page.ts";
 import { supportedPage } from "./supported-page.ts";
 import { typesPage } from "./types-page.ts";
 
-/** What the generated files are made of, beside the tables of the protocol. */
+/** The sources of the generated files, beside the tables of the protocol. */
 export interface Material {
   /** The sources of the protocol: their doc comments say what each type and limit is. */
   readonly protocolSources: readonly string[];
@@ -30,7 +30,7 @@ export interface Material {
   readonly configurationProse: string;
   readonly configuration: Readonly<Record<string, ConfigurationRow>>;
   readonly cli: CliPageParts;
-  /** What help says about the commands of the harness protocol. */
+  /** The help text of the commands of the harness protocol. */
   readonly help: string;
 }
 

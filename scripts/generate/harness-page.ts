@@ -11,7 +11,7 @@ export interface HarnessPageParts {
   readonly prose: string;
   readonly document: SchemaDocument;
   readonly docs: TypeDocs;
-  /** What help says about the commands of this protocol. */
+  /** The help text of the commands of this protocol. */
   readonly help: string;
 }
 

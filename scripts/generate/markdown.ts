@@ -9,7 +9,7 @@ export function nameHeading(level: number, name: string): string {
   return `${"#".repeat(level)} ${code(name)}`;
 }
 
-/** Where a heading of this text is found on its page, as GitHub and most renderers number it. */
+/** Returns the anchor of a heading on its page, as GitHub and most renderers number it. */
 export function anchor(heading: string): string {
   return heading
     .toLowerCase()

@@ -29,7 +29,7 @@ export function readMaterial(root: string): Material {
   };
 }
 
-/** What help says about the commands of the harness protocol. */
+/** Returns the help text of the commands of the harness protocol. */
 function harnessHelp(): string {
   const own = Object.entries(COMMANDS).filter(([name]) => name.startsWith("harness"));
   return own.flatMap(([name, row]) => (isGroup(row) ? [] : [commandHelp(name, row)])).join("\n");

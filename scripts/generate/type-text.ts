@@ -1,7 +1,7 @@
 import { alternativesOf, type JsonSchema, referredName, type SchemaPart } from "@flint/protocol/schema";
 import { code, listed } from "./markdown.ts";
 
-/** Where the description of a named type is found. */
+/** Returns the link to the description of a named type. */
 export type LinkTo = (typeName: string) => string;
 
 /** Describes the type of a field: short enough for a table, with links to named types. */

@@ -13,7 +13,7 @@ import { flintType } from "./links.ts";
 import { code, GENERATED, page } from "./markdown.ts";
 import { type LinkTo, typeText } from "./type-text.ts";
 
-/** What each type is, by its name. */
+/** The description of each type, by its name. */
 export type TypeDocs = ReadonlyMap<string, string>;
 
 /** Every named type of the Flint wire but the items, which have a page of their own. */

@@ -1,7 +1,7 @@
 import { errorMessage } from "@flint/protocol";
 /** A planted fault: one change of one file that breaks one promise, and the tests that have to notice. */
 export type Mutation = {
-  /** What `--only` and the report call it. */
+  /** The name for `--only` and in the report. */
   name: string;
   /** The promise that it breaks, as a sentence. */
   promise: string;

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Mutation, mutated } from "./mutation.ts";
 
-/** What became of a planted fault: noticed, survived, or so broken that a test file could not be loaded. */
+/** The outcome of a planted fault: noticed, survived, or so broken that a test file could not be loaded. */
 export type Verdict = { result: "noticed" | "survived" | "broken"; details: string };
 
-/** How many tests of a run passed and failed, and everything it printed. */
+/** Number of tests of a run that passed and failed, and everything it printed. */
 export type TestCounts = { passed: number; failed: number; output: string };
 
 const COUNTS = /^(\d+) passed, (\d+) failed, \d+ skipped$/;
@@ -30,7 +30,7 @@ export function verdictOf({ passed, failed, output }: TestCounts): Verdict {
   return { result: failed > 0 ? "noticed" : "survived", details: `${passed} passed, ${failed} failed` };
 }
 
-/** Which tests of the files run, whether the first failure is enough, and what stops the run. */
+/** The tests of the files to run, whether the first failure is enough, and the signal that stops the run. */
 export type RunOptions = { only?: string | undefined; bail?: boolean; signal: AbortSignal };
 
 /** Runs test files in the copy and resolves with their counts. Rejects if the run itself does not get that far. */

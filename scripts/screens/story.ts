@@ -27,7 +27,7 @@ Next I would:
 2. round to cents, see [the guide](https://example.org/money)
 `;
 
-/** What the model does: it looks, changes a file, and explains. */
+/** The script of the model: it looks, changes a file, and explains. */
 export const SCRIPT = [
   { when: "negative", parts: [{ call: "shell", input: { command: "npm install --save-dev vitest" } }] },
   {

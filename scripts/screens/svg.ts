@@ -25,7 +25,7 @@ export const THEMES: Readonly<Record<"dark" | "light", Theme>> = {
   },
 };
 
-/** How characters look from one escape sequence to the next. */
+/** The style of characters from one escape sequence to the next. */
 interface Pen {
   readonly colour?: number | undefined;
   readonly isBold?: boolean;
@@ -114,7 +114,7 @@ function changed(pen: Pen, codes: readonly number[]): Pen {
   return now;
 }
 
-/** What the codes of colours and styles change. */
+/** The effects of the codes of colours and styles. */
 const STYLES: ReadonlyMap<number, Pen> = new Map<number, Pen>([
   [1, { isBold: true }],
   [2, { isDim: true }],

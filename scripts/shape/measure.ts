@@ -55,7 +55,7 @@ function isCast(code: readonly Token[], index: number): boolean {
   return after?.kind !== "punctuation" || /^[{[(]$/.test(after.text) ? !isRenaming(code, index) : false;
 }
 
-/** Whether the `as` at `index` stands in the braces of an import or export, where it only renames. */
+/** Reports whether the `as` at `index` stands in the braces of an import or export, where it only renames. */
 function isRenaming(code: readonly Token[], index: number): boolean {
   for (let at = index - 1; at >= 0; at -= 1) {
     const token = code[at];
