@@ -57,7 +57,7 @@ export class Bench {
     return new Bench(folder, short);
   }
 
-  /** Whether the command of the product is there to be measured. */
+  /** Reports whether the command of the product is there to be measured. */
   get isBuilt(): boolean {
     return existsSync(join(ROOT, "packages/cli/dist/flint.cjs"));
   }

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { Bench } from "./bench.ts";
 import { WireProcess } from "./wire-process.ts";
 
-/** Where the programs find the WebSocket library, which is not bundled. */
+/** The folder in which the programs find the WebSocket library, which is not bundled. */
 const MODULES = fileURLToPath(new URL("../node_modules", import.meta.url));
 
 /** A server of Flint in a process of its own, with all its front ends on a port. */

@@ -10,7 +10,7 @@ import {
   type Turn,
 } from "@flint/protocol";
 
-/** How long the thread of a measurement is. */
+/** The length of a measurement's thread. */
 export interface Length {
   readonly turns: number;
   readonly itemsPerTurn: number;

@@ -10,7 +10,10 @@ export function processorMicroseconds(pid: number): number {
   return threads.reduce((sum, thread) => sum + threadMicroseconds(pid, thread), 0);
 }
 
-/** How often a thread of a process has waited for something so far, and so was woken up. Needs Linux. */
+/**
+ * Returns the number of times that a thread of a process has waited for something so far, and so was woken
+ * up. Needs Linux.
+ */
 export function wakeUps(pid: number): number {
   const threads = readdirSync(`/proc/${pid}/task`);
   return threads.reduce(
@@ -43,8 +46,8 @@ function threadMicroseconds(pid: number, thread: string): number {
 }
 
 /**
- * How long the main thread of this process has waited for a processor that had other work so far, in milliseconds. Needs
- * Linux.
+ * Returns the time that the main thread of this process has waited for a processor that had other work so
+ * far, in milliseconds. Needs Linux.
  */
 export function waitedForProcessorMs(): number {
   const [, nanoseconds = ""] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ");

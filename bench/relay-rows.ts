@@ -10,13 +10,16 @@ import { lowest, quantile } from "./statistics.ts";
 /** A message of this many pieces is a long answer, but one that agents give. */
 const PIECES_PER_ITEM = 1000;
 const FAST_MODEL = 500;
-/** What a turn leaves to be done after its end belongs to its cost. */
+/** Time after a turn's end whose work still counts as its cost. */
 const SETTLE_MS = 50;
 const US_PER_MS = 1000;
-/** How many pieces in a row the lag is taken of. */
+/** Number of consecutive pieces over which the lag is measured. */
 const STRETCH = 250;
 
-/** What is compared: Flint, the least that could do the same work, and if possible a program that people use for it. */
+/**
+ * The compared programs: Flint, the least that could do the same work, and if possible a program in common
+ * use for it.
+ */
 export interface Relays {
   readonly flint: Relay;
   readonly floor: Relay;
@@ -107,7 +110,7 @@ async function atModelSpeed(bench: Bench, { flint, floor }: Relays, delta: strin
   ];
 }
 
-/** What one turn at the speed of a model cost per piece, and how late its pieces were at the best of times. */
+/** Cost per piece of one turn at the speed of a model, and the smallest delay of its pieces. */
 interface Pace {
   readonly cost: number;
   readonly p50: number;

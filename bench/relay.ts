@@ -11,7 +11,7 @@ export interface Relay {
   textOf(line: string): string;
 }
 
-/** What speaks the protocol of Flint, with a thread in it. */
+/** Returns a relay that uses the protocol of Flint, with a thread in it. */
 export function threadRelay(server: WireProcess, threadId: string): Relay {
   return {
     server,

@@ -1,7 +1,7 @@
-/** What a number counts. An empty unit is a bare number. */
+/** The unit of a number. An empty unit is a bare number. */
 export type Unit = "ms" | "µs" | "MB" | "/s" | "";
 
-/** What a figure should stay within: its ratio to the floor, or its own value. Nothing is promised without one. */
+/** The limit of a figure: on its ratio to the floor, or on its own value. Nothing is promised without one. */
 export interface Target {
   readonly of: "ratio" | "value";
   readonly most: number;
@@ -22,12 +22,15 @@ export interface Missing {
   readonly reason: string;
 }
 
-/** How often the floor goes into the value; undefined without a floor. */
+/** Returns the ratio of the value to the floor; undefined without a floor. */
 export function ratioOf({ value, floor }: Row): number | undefined {
   return floor === undefined ? undefined : value / floor.value;
 }
 
-/** Whether a row keeps its target; undefined if it has none. A ratio target without a floor is a mistake. */
+/**
+ * Reports whether a row keeps its target; undefined if it has none. A ratio target without a floor is a
+ * mistake.
+ */
 export function keepsTarget(row: Row): boolean | undefined {
   if (row.target === undefined) return undefined;
   const judged = row.target.of === "value" ? row.value : ratioOf(row);

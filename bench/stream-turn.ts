@@ -1,7 +1,7 @@
 import type { Order } from "./programs/order.ts";
 import type { WireNotification, WireProcess } from "./wire-process.ts";
 
-/** What `turn/start` takes to have an order carried out. */
+/** Returns the params of `turn/start` that have an order carried out. */
 export function orderParams(
   threadId: string,
   order: Order,

@@ -11,9 +11,9 @@ const STOP_LIMIT_MS = 6000;
 /** Options of a process besides its arguments. */
 export interface WireOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** Whether a line is streamed text; by default, as Flint writes it. */
+  /** Reports whether a line is streamed text; by default, as Flint writes it. */
   isDelta?(line: string): boolean;
-  /** Whether its stderr is ignored. */
+  /** True if its stderr is ignored. */
   readonly quiet?: boolean;
 }
 

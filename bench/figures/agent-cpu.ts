@@ -6,7 +6,7 @@ import { relayRows } from "../relay-rows.ts";
 import type { Missing } from "../row.ts";
 import { WireProcess } from "../wire-process.ts";
 
-/** What the driver of a real agent costs for each piece of streamed text, on a program that plays the agent. */
+/** Cost of a real agent's driver for each piece of streamed text, on a program that plays the agent. */
 export const agentCpu: Figure = {
   name: "agent-cpu",
   async measure(bench: Bench) {

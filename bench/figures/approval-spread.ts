@@ -4,7 +4,7 @@ import { FrontendClient } from "../frontend-client.ts";
 import { FrontendServer } from "../frontend-server.ts";
 import { quantile } from "../statistics.ts";
 
-/** How long an approval answered in one client stays open in clients of the other front ends. */
+/** Time for which an approval answered in one client stays open in clients of the other front ends. */
 export const approvalSpread: Figure = {
   name: "approval-spread",
   async measure(bench: Bench) {

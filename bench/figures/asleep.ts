@@ -20,7 +20,7 @@ const COLLECTION_MS = 300;
 const BYTES_PER_MEGABYTE = 1024 * 1024;
 const ORDER = { deltas: 500, items: 1, perSecond: 0 };
 
-/** What an idle thread of Claude costs while a client is subscribed: no process, and how much memory. */
+/** Cost of an idle thread of Claude while a client is subscribed: no process, and some memory. */
 export const asleep: Figure = {
   name: "asleep",
   async measure(bench: Bench) {
@@ -50,9 +50,9 @@ export const asleep: Figure = {
 
 interface Asleep {
   readonly processes: number;
-  /** What is held and cannot be collected. */
+  /** Memory that is held and cannot be collected. */
   readonly held: number;
-  /** What the system has given, also for what was collected since. */
+  /** Memory that the system has given, including what was collected since. */
   readonly resident: number;
 }
 

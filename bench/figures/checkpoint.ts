@@ -7,7 +7,7 @@ import { median } from "../statistics.ts";
 
 const FILES_PER_FOLDER = 50;
 
-/** What it costs that a turn can be undone, in a repository of 10,000 files. */
+/** Cost of being able to undo a turn, in a repository of 10,000 files. */
 export const checkpoint: Figure = {
   name: "checkpoint",
   async measure(bench: Bench) {

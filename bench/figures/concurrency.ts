@@ -40,7 +40,7 @@ export const concurrency: Figure = {
   },
 };
 
-/** What many threads at once ask of a server: memory in MB, time in milliseconds. */
+/** Cost of many threads at once for a server: memory in MB, time in milliseconds. */
 interface Crowd {
   readonly peak: number;
   readonly perThread: number;

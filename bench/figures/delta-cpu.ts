@@ -3,7 +3,7 @@ import { type Relay, threadRelay } from "../relay.ts";
 import { relayRows } from "../relay-rows.ts";
 import { WireProcess } from "../wire-process.ts";
 
-/** What it costs to pass on one piece of streamed text, and how much later it arrives. */
+/** Cost of passing on one piece of streamed text, and its delay. */
 export const deltaCpu: Figure = {
   name: "delta-cpu",
   async measure(bench: Bench) {

@@ -9,7 +9,7 @@ import { WireProcess } from "../wire-process.ts";
 const ORDER: Order = { deltas: 1, items: 1, perSecond: 0 };
 const MS_PER_SECOND = 1000;
 
-/** What it costs that a completed turn survives a power cut. Depends on the disk, so nothing is promised. */
+/** Cost of a completed turn surviving a power cut. Depends on the disk, so nothing is promised. */
 export const durability: Figure = {
   name: "durability",
   async measure(bench: Bench) {

@@ -8,7 +8,7 @@ import { lowest } from "../statistics.ts";
 
 const US_PER_MS = 1000;
 
-/** What it costs to send the same turn to ten clients of a front end instead of one. */
+/** Cost of sending the same turn to ten clients of a front end instead of one. */
 export const fanOut: Figure = {
   name: "fan-out",
   async measure(bench: Bench) {

@@ -12,10 +12,10 @@ const LEASE_MS = 2_000;
 /** Longer than the whole measurement, so that no run expires. */
 const WORK_MS = 600_000;
 
-/** What the program measures of a run. */
+/** Costs of a run that the program measures. */
 type RunCost = Readonly<Record<"clock" | "processor", number>>;
 
-/** What a run of a fleet costs beside its work, and how long a task waits whose worker is gone. */
+/** Cost of a fleet's run beside its work, and the time for which a task waits whose worker is gone. */
 export const fleet: Figure = {
   name: "fleet",
   async measure(bench: Bench) {

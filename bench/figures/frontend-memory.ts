@@ -10,7 +10,10 @@ const QUEUE_MEGABYTES = LIMITS.clientQueue / BYTES_PER_MEGABYTE;
 /** Lines cost more than their characters, and the last turn of the thread is in memory too. */
 const MOST_MEGABYTES = 2 * QUEUE_MEGABYTES;
 
-/** What long turns through the Codex front end over a WebSocket leave in memory, and what a client that hangs adds. */
+/**
+ * Memory that long turns through the Codex front end over a WebSocket leave behind, and that a client that
+ * hangs adds.
+ */
 export const frontendMemory: Figure = {
   name: "frontend-memory",
   async measure(bench: Bench) {

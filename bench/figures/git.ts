@@ -2,7 +2,7 @@ import type { Bench, Figure } from "../bench.ts";
 import { runNode } from "../child.ts";
 import { median } from "../statistics.ts";
 
-/** What it costs that agents commit to a git directory of their own, and that the user gets their commits. */
+/** Cost of agents committing to a git directory of their own, and of the user getting their commits. */
 export const git: Figure = {
   name: "git",
   async measure(bench: Bench) {

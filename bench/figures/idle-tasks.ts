@@ -9,7 +9,7 @@ import { interleave } from "../rounds.ts";
 import { lowest } from "../statistics.ts";
 
 const TASKS = 1_000;
-/** What a start leaves to be done is over after this, also the collection of what it has left. */
+/** Time after which the work that a start leaves behind is done, including garbage collection. */
 const SETTLE_MS = 14_000;
 const DAY_MS = 86_400_000;
 
@@ -18,7 +18,7 @@ interface Resting {
   readonly wakeUps: number;
 }
 
-/** What a server with many tasks that wait costs while nothing happens. */
+/** Cost of a server with many waiting tasks while nothing happens. */
 export const idleTasks: Figure = {
   name: "idle-tasks",
   async measure(bench: Bench) {

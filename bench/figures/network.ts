@@ -2,7 +2,10 @@ import type { Bench, Figure } from "../bench.ts";
 import { runNode } from "../child.ts";
 import { median } from "../statistics.ts";
 
-/** How long a command takes to start in the network namespace of its thread, and what the first one waits for it. */
+/**
+ * Time that a command takes to start in the network namespace of its thread, and the extra wait of the first
+ * one.
+ */
 export const network: Figure = {
   name: "network",
   async measure(bench: Bench) {

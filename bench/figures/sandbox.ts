@@ -3,7 +3,7 @@ import { runNode } from "../child.ts";
 import type { Row } from "../row.ts";
 import { median } from "../statistics.ts";
 
-/** How much longer the same command takes in a sandbox, with all that it protects in the workspace. */
+/** Additional time that the same command takes in a sandbox, with all that it protects in the workspace. */
 export const sandbox: Figure = {
   name: "sandbox",
   async measure(bench: Bench) {

@@ -2,7 +2,7 @@ import type { Bench, Figure } from "../bench.ts";
 import { runNode } from "../child.ts";
 import { median } from "../statistics.ts";
 
-/** What a round of a task costs beyond its two turns, with full durability and without git. */
+/** Cost of a task's round beyond its two turns, with full durability and without git. */
 export const taskOverhead: Figure = {
   name: "task-overhead",
   async measure(bench: Bench) {

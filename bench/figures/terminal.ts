@@ -16,7 +16,7 @@ const IDLE_MS = 10_000;
 /** Nothing but that word. It waits afterwards, because the end of a program is not part of its start. */
 const WAITING = `console.log("${STARTING}"); setTimeout(() => {}, 60000)`;
 
-/** What a session in the terminal costs: to its first frame, to draw a long thread, and while text streams. */
+/** Cost of a session in the terminal: to its first frame, to draw a long thread, and while text streams. */
 export const terminal: Figure = {
   name: "terminal",
   async measure(bench: Bench) {
@@ -101,7 +101,7 @@ async function measured(bench: Bench, what: string, amount: number): Promise<num
   return JSON.parse(stdout).value;
 }
 
-/** What a session does while nothing happens. */
+/** Activity of a session while nothing happens. */
 interface Rest {
   /** In 10 seconds. */
   readonly cpuMs: number;

@@ -39,7 +39,7 @@ function counter(most: number): { readonly reached: Promise<void>; count(): void
   };
 }
 
-/** What something takes for each task: milliseconds by the clock, and of this process and Redis together. */
+/** Cost of each task: milliseconds by the clock, and of this process and Redis together. */
 interface Cost {
   readonly clock: number;
   readonly processor: number;

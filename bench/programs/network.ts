@@ -8,7 +8,7 @@ import { interleave } from "../rounds.ts";
 
 const [folder = "", rounds = "1"] = process.argv.slice(2);
 
-/** What the sandbox gives to bubblewrap, without what depends on the workspace. */
+/** The arguments that the sandbox gives to bubblewrap, without those that depend on the workspace. */
 const ARGUMENTS = [
   ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-user", "--unshare-pid"],
   ...["--unshare-ipc", "--unshare-uts", "--cap-drop", "ALL", "--disable-userns", "--die-with-parent"],

@@ -1,6 +1,8 @@
-/** What an agent is asked to do in a turn of a measurement. The prompt of the turn is this, as JSON. */
+/**
+ * The work that an agent is asked to do in a turn of a measurement. The prompt of the turn is this, as JSON.
+ */
 export interface Order {
-  /** How many pieces of text, in all items together. */
+  /** Number of pieces of text, in all items together. */
   readonly deltas: number;
   /** The number of messages that they belong to. */
   readonly items: number;

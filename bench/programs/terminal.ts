@@ -88,8 +88,8 @@ async function stream(isDrawn: boolean): Promise<number> {
 }
 
 /**
- * How long a key waits for its frame while text streams, from the moment it is due: the 99th percentile. What the process
- * waited for a processor that other programs had is not counted.
+ * Returns the time that a key waits for its frame while text streams, from the moment it is due: the 99th
+ * percentile. Waiting for a processor that other programs had is not counted.
  */
 async function echo(): Promise<number> {
   const waits: number[] = [];
