@@ -43,7 +43,10 @@ test("ARCHITECTURE.md lists every package", () => {
   expect(listed.sort()).toEqual(packageNames(ROOT));
 });
 
-/** Where Flint's item types are defined, an example of each for tests, and the wire of Codex, which has its own. */
+/**
+ * The files in which Flint's item types are defined, an example of each for tests, and the wire of Codex,
+ * which has its own.
+ */
 const NO_MAPPINGS = new Set([
   ...["protocol/src/items.ts", "view/src/testing/every-item.ts"],
   ...["protocol/src/codex/items.ts", "drivers/src/codex/translate/items.ts"],

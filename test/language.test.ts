@@ -128,7 +128,7 @@ function questionsIn(comment: string): string[] {
   return QUESTIONS.flatMap(([pattern, instead]) => (pattern.test(comment) ? [instead] : []));
 }
 
-/** What to write instead of each private part of a name in camel case, in capitals, or with hyphens. */
+/** Returns the replacements for each private part of a name in camel case, in capitals, or with hyphens. */
 function privateParts(name: string): string[] {
   const parts = name.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/).map((part) => part.toLowerCase());
   return parts.flatMap((part) => {

@@ -7,7 +7,10 @@ import { readSources } from "./source/files.ts";
  */
 export const LONG_TESTS = ["packages/*/src/**/*.long.test.ts", "test/**/*.long.test.ts"];
 
-/** Whether the long tests run too: if that was asked for, if every part is required, or if one of them was named. */
+/**
+ * Reports whether the long tests run too: if that was asked for, if every part is required, or if one of them
+ * was named.
+ */
 export function runsLongTests(
   environment: Readonly<Record<string, string | undefined>> = process.env,
   args: readonly string[] = process.argv,
@@ -17,7 +20,7 @@ export function runsLongTests(
   return FLINT_TEST_LONG === "1" || isRequired || args.some((word) => word.includes(".long."));
 }
 
-/** What the end of a whole run says about the long tests that it left out, if any. */
+/** Returns the lines at the end of a whole run about the long tests that it left out, if any. */
 export function leftOutLines(root: string, ran: ReadonlySet<string>): readonly string[] {
   const paths = ["packages", "test"].flatMap((folder) => [...readSources(root, folder).keys()]);
   const missing = paths.filter((path) => path.endsWith(".long.test.ts") && !ran.has(join(root, path)));

@@ -8,10 +8,10 @@ import { provedBy, type TestRun, unproved } from "./requirements/proof.ts";
 import { SAFETY_CASES } from "./requirements/safety.ts";
 import { REQUIREMENTS } from "./requirements.ts";
 
-/** Where the proof of the last whole run is written, from the root of the workspace. */
+/** Path of the proof of the last whole run, from the root of the workspace. */
 export const PROOF_FILE = "node_modules/.cache/flint/proved.json";
 
-/** What a reporter writes to, and which rows a run has to prove. */
+/** The output of a reporter, and the rows that a run has to prove. */
 export type CountOptions = { write?: (text: string) => void; rows?: readonly Row[]; required?: boolean };
 
 /**
@@ -80,7 +80,10 @@ function requiresAll(): boolean {
   return parts.includes("all");
 }
 
-/** Whether a run was asked for every test there is: one with filters says nothing about what was left out. */
+/**
+ * Reports whether a run was asked for every test there is: one with filters says nothing about what was left
+ * out.
+ */
 async function isWhole(vitest: Vitest, modules: readonly TestModule[]): Promise<boolean> {
   const { testNamePattern, shard, changed, project, bail } = vitest.config;
   if ([testNamePattern, shard, changed, bail].some(Boolean) || project.length > 0) return false;
@@ -133,7 +136,7 @@ function skipLines(tests: readonly TestCase[]): string[] {
   );
 }
 
-/** What the test itself said, or what `needs` put at the end of its title. */
+/** Returns the test's own note, or the one that `needs` put at the end of its title. */
 function skipReason(test: TestCase): string | undefined {
   const result = test.result();
   if (result.state !== "skipped") return undefined;

@@ -6,7 +6,10 @@ const SMALL = 35;
 /** A longer file tells more than one story, unless it is a table. */
 const LONG = 400;
 
-/** What small files are for: indexes, the ports of the core, the version that is filled in, and a file per command. */
+/**
+ * The purposes of small files: indexes, the ports of the core, the version that is filled in, and a file per
+ * command.
+ */
 const ARE_SEAMS = [/\/index\.ts$/, /\/ports\//, /\/version\.ts$/, /^cli\/src\/commands\//];
 
 const SEAMS = new Set([

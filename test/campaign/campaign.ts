@@ -13,13 +13,16 @@ import { ServerProcess } from "./server-process.ts";
 import { NAMESPACE, POISON } from "./worker-order.ts";
 import { buildPrograms, type CampaignPrograms, realEnvironment, WorkerProcess } from "./worker-process.ts";
 
-/** How a campaign is played. */
+/** Options of a campaign. */
 export interface CampaignOptions {
   readonly tasks: number;
   readonly workers: number;
-  /** How many of the tasks kill every worker that runs them. */
+  /** Number of tasks that kill every worker that runs them. */
   readonly poison?: number | undefined;
-  /** Who works in a repository: a scripted agent, or the real Claude and Codex. Runs only take their time if absent. */
+  /**
+   * The agents that work in a repository: scripted ones, or the real Claude and Codex. Runs only take their
+   * time if absent.
+   */
   readonly agents?: "scripted" | "real" | undefined;
   readonly faults: readonly Fault[];
   readonly seed: number;
@@ -27,7 +30,7 @@ export interface CampaignOptions {
   onProgress?(line: string): void;
 }
 
-/** How long leases and the work of a run last. Real agents keep this machine busy, so renewals may come late. */
+/** Duration of leases and of a run's work. Real agents keep this machine busy, so renewals may come late. */
 const TIMES = {
   none: { leaseMs: 1500, workMs: 100, patienceMs: 60_000 },
   scripted: { leaseMs: 1500, workMs: 100, patienceMs: 60_000 },
@@ -78,7 +81,7 @@ class Campaign {
   readonly #options: CampaignOptions;
   readonly #parts: CampaignParts;
   readonly #random: Random;
-  /** How long leases and work last, and how long something that has to happen is waited for before it is given up. */
+  /** Duration of leases and work, and the time after which waiting for an expected event is given up. */
   readonly #times: (typeof TIMES)[keyof typeof TIMES];
   readonly #ledger: string;
   readonly #accepted: string;
@@ -224,7 +227,7 @@ class Campaign {
     return this.#random.pick([first, ...others]);
   }
 
-  /** Whether every task that was acknowledged has ended or asks. */
+  /** Reports whether every task that was acknowledged has ended or asks. */
   #isSettled(): boolean {
     return this.#acknowledged.every((id) => {
       const state = this.#states.get(id);

@@ -3,7 +3,7 @@ import type { Random } from "../../packages/tasks/src/testing/random.ts";
 /** Something that goes wrong during a campaign. */
 export type Fault = keyof typeof FAULT_NAMES;
 
-/** What each fault is called in a report. */
+/** The name of each fault in a report. */
 export const FAULT_NAMES = {
   kill: "workers killed",
   stop: "workers stopped for longer than their lease",

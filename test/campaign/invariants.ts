@@ -2,14 +2,14 @@ import { isEnded, reduceTask, type TaskEvent, type TaskState } from "@flint/prot
 import { violations } from "../../packages/tasks/src/testing/violations.ts";
 import type { LedgerLine } from "./ledger.ts";
 
-/** What a campaign leaves behind. */
+/** Evidence that a campaign leaves behind. */
 export interface Evidence {
   /** The tasks whose addition was acknowledged. */
   readonly acknowledged: readonly string[];
   /** The log of each task, as the server that added it has it. */
   readonly logs: ReadonlyMap<string, readonly TaskEvent[]>;
   readonly ledger: readonly LedgerLine[];
-  /** How often Redis lost everything. */
+  /** Number of times that Redis lost everything. */
   readonly flushes: number;
   readonly leaseMs: number;
   /** The longest time that Redis was away, in which nothing can be put on offer. */
@@ -36,7 +36,7 @@ interface Judged {
   readonly runs: readonly LoggedRun[];
 }
 
-/** How long after the end of a lease the task has to be on offer again. */
+/** Time after the end of a lease within which the task has to be on offer again. */
 const BACK_AFTER_LEASE_MS = 15_000;
 
 /** Judges a campaign. */

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import type { Lease } from "@flint/tasks";
 
-/** What a run did: it began, its end was accepted, or a write of it was refused. */
+/** The event of a run: it began, its end was accepted, or a write of it was refused. */
 export type LedgerKind = "start" | "end" | "refused";
 
 /** One line of a ledger: what the run of a task under a fence did. */

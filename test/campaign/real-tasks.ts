@@ -5,7 +5,10 @@ import { REAL_AGENTS, RESULT_FILE, type RealAgentName } from "./worker-order.ts"
 /** The folder of worktrees beside the state of a worker has its name, so what a command writes shows who ran it. */
 const WORKER = "$(pwd | sed -n 's,.*/\\(w[0-9]*\\)-worktrees/.*,\\1,p')";
 
-/** What a task of this key is in a campaign with real agents: one of the two works, and the other one reviews. */
+/**
+ * Returns the task of this key in a campaign with real agents: one of the two works, and the other one
+ * reviews.
+ */
 export function realTask(key: string): Pick<TaskSpec, "prompt" | "executors" | "reviewers"> {
   const [executor, reviewer] = rolesOf(key);
   const write = `echo "${WORKER} began" > ${RESULT_FILE}; sleep 0.3; echo "${WORKER}" > ${RESULT_FILE}`;

@@ -1,7 +1,10 @@
 import { once } from "node:events";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 
-/** How a network between two programs fails: connections end and none can be made, or nothing arrives any more. */
+/**
+ * The failure of a network between two programs: connections end and none can be made, or nothing arrives any
+ * more.
+ */
 export type Cut = "closed" | "silent";
 
 /** Stands between workers and Redis like the network, and can fail like it. */

@@ -1,7 +1,7 @@
 import { FAULT_NAMES, type Fault } from "./faults.ts";
 import type { Invariant } from "./invariants.ts";
 
-/** How many breaches of an invariant a report shows. */
+/** Number of breaches of an invariant that a report shows. */
 const SHOWN = 10;
 
 /** The faults of a campaign, counted, as text. */
@@ -13,7 +13,7 @@ export function describeFaults(faults: readonly Fault[]): string {
     .join(", ");
 }
 
-/** What held and what was broken, a line each. */
+/** Lists the invariants that held and those that were broken, a line each. */
 export function renderReport(invariants: readonly Invariant[]): string {
   const width = Math.max(...invariants.map(({ name }) => name.length));
   return invariants

@@ -41,7 +41,7 @@ export class ServerProcess {
     return this.#answer(key);
   }
 
-  /** Whether its own copies of tasks are up to date; false if it ended before. */
+  /** Reports whether its own copies of tasks are up to date; false if it ended before. */
   async check(): Promise<boolean> {
     this.#child.stdin?.write("check\n");
     return (await this.#answer("checked")) !== undefined;

@@ -11,7 +11,7 @@ export interface WorkerOrder {
   readonly key: string;
   readonly ledger: string;
   readonly leaseMs: number;
-  /** How long its runs take. */
+  /** Duration of its runs. */
   readonly workMs: number;
   /** The folder of the repository and of the state of workers, for those with agents. */
   readonly place?: string | undefined;
@@ -21,7 +21,7 @@ export interface WorkerOrder {
 export const REAL_AGENTS = ["claude", "codex"] as const;
 export type RealAgentName = (typeof REAL_AGENTS)[number];
 
-/** Where a server that adds tasks keeps them. */
+/** The place in which a server that adds tasks keeps them. */
 export interface AddingServerOptions {
   readonly url: string;
   /** The file with its own copy of the tasks it acknowledged. */
@@ -29,7 +29,7 @@ export interface AddingServerOptions {
   readonly leaseMs: number;
   /** The repository in which an agent works for its tasks; none does if absent. */
   readonly repository?: string | undefined;
-  /** Whether Claude and Codex work and review there, in turn, instead of the scripted agent. */
+  /** True if Claude and Codex work and review there, in turn, instead of the scripted agent. */
   readonly isReal?: boolean | undefined;
   /** The key with which it signs, as PEM; one of its own if absent. */
   readonly signingKey?: string | undefined;

@@ -28,7 +28,7 @@ export async function buildPrograms(folder: string): Promise<CampaignPrograms> {
   return { worker, agentWorker, realWorker, server };
 }
 
-/** What the workers find instead of what the user of this machine has set up. Throws if an agent is not there. */
+/** Returns the environment of the workers in place of the user's own. Throws if an agent is missing. */
 export function realEnvironment(folder: TemporaryFolder): NodeJS.ProcessEnv {
   const [claude, codex] = REAL_AGENTS.map(programOf);
   const home = folder.path;

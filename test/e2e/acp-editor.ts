@@ -9,7 +9,7 @@ import {
 import { onTestFinished } from "vitest";
 import { FLINT } from "./server.ts";
 
-/** Where an editor runs, what it is called, and the options of the command that it starts. */
+/** The folder and the name of an editor, and the options of the command that it starts. */
 export interface EditorOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;

@@ -16,7 +16,7 @@ import { expect, vi } from "vitest";
 import { plainEnvironment } from "../server/plain-environment.ts";
 import { asMessage, completedItems, FLINT, initialize, paramsOf, runTurn, startThread } from "./server.ts";
 
-/** How long after its server anything may still be there. */
+/** Time after the end of its server within which everything must be gone. */
 const WITHIN_MS = 2_000;
 /** A real agent takes its time, most of all to start on a busy machine. */
 const STARTS_WITHIN_MS = 30_000;
@@ -31,7 +31,7 @@ const COMMAND = `(setsid ${SLEEP} &); ${SLEEP} & touch begun; wait`;
 const AGENTS = ["claude", "codex"] as const satisfies readonly RealAgent[];
 type Agent = (typeof AGENTS)[number];
 
-/** What identifies the process of an agent inside its wrappers: its own arguments and their prefix. */
+/** Patterns that identify the process of an agent inside its wrappers: its own arguments and their prefix. */
 const PROCESSES: Readonly<Record<Agent, RegExp>> = {
   claude: /^\S*claude\S* .*stream-json/,
   codex: /^\S*codex\S* .*app-server/,

@@ -3,7 +3,10 @@ import { describe, expect, onTestFinished } from "vitest";
 import { ReportingPage } from "./browser.ts";
 import { ServerFixture } from "./listening-server.ts";
 
-/** What a page tries on a server: a connection that speaks at once, and requests whose answers it may not even read. */
+/**
+ * Returns a page's attempts on a server: a connection that sends at once, and requests whose answers it may
+ * not even read.
+ */
 function attempt(url: string): string {
   const http = url.replace("ws:", "http:");
   const initialize = JSON.stringify({

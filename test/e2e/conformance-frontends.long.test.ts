@@ -35,7 +35,7 @@ async function tryCodexFrontend(): Promise<Ran> {
   return run([...flags, ...compare, ...more, "--", ...serve]).finally(remove);
 }
 
-/** What was found and is not accepted, line by line. */
+/** Returns the problems that are not accepted, line by line. */
 function beyond(accepted: readonly RegExp[], found: readonly string[]): string[] {
   return found
     .flatMap((text) => text.split("\n"))

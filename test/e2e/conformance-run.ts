@@ -4,7 +4,7 @@ import { leavesNoProcess, temporaryFolder } from "@flint/testkit";
 import { plainEnvironment } from "../server/plain-environment.ts";
 import { FLINT } from "./server.ts";
 
-/** How a run of `flint conformance` ended. */
+/** The outcome of a run of `flint conformance`. */
 export interface Ran {
   readonly code: number;
   readonly stdout: string;

@@ -6,13 +6,13 @@ import { FakeTerminal } from "@flint/tui/testing";
 import { onTestFinished } from "vitest";
 import { FLINT } from "./server.ts";
 
-/** How a terminal is made. */
+/** Options of a terminal. */
 export interface PtyOptions {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
   /** The folder of an earlier command, to go on with its workspace and its state. */
   readonly folder?: string;
-  /** What comes after the command, such as a pipe. */
+  /** The part after the command, such as a pipe. */
   readonly shell?: (command: string) => string;
 }
 
@@ -89,7 +89,7 @@ export class Pty {
     return this.#output;
   }
 
-  /** What stands on the terminal now. */
+  /** The present content of the terminal. */
   get screen(): FakeTerminal {
     const terminal = new FakeTerminal(this.columns);
     terminal.write(this.#output.replaceAll("\r\n", "\n"));

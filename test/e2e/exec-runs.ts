@@ -5,13 +5,13 @@ import { agentFolder, agentProgram } from "@flint/testkit";
 import { plainEnvironment } from "../server/plain-environment.ts";
 import { FLINT } from "./server.ts";
 
-/** How a run of `flint exec` ended, and all that it wrote. */
+/** The end of a run of `flint exec`, and everything that it wrote. */
 export interface ExecRun {
   readonly code: number;
   readonly output: string;
 }
 
-/** What runs of `flint exec` share. */
+/** The set-up shared by runs of `flint exec`. */
 export interface ExecSetUp {
   readonly folder: string;
   readonly cwd: string;

@@ -20,7 +20,7 @@ const TURN_MS = 60_000;
 
 const PATCH = "*** Begin Patch\n*** Add File: late.txt\n+late\n*** End Patch";
 
-/** What the model of an agent calls for, and the arguments of the agent's program. */
+/** The call of an agent's model, and the arguments of the agent's program. */
 interface Late {
   readonly agent: RealAgent;
   readonly does: string;

@@ -41,7 +41,7 @@ function pathsTo(threadId: string): string[] {
   ];
 }
 
-/** What the shape of a schema does not express. */
+/** Values that the shape of a schema does not express. */
 const SAMPLES: Fields = {
   prompt: [{ type: "text", text: "hello" }],
   value: "high",
@@ -74,7 +74,10 @@ function sampleOf(properties: Fields, required: readonly unknown[]): Fields {
   return Object.fromEntries(names.map((name) => [name, SAMPLES[name] ?? sample(properties[name])]));
 }
 
-/** What a request takes that names a thread, and the member that does; undefined if it names none. */
+/**
+ * Returns the params of a request that names a thread, and the member that names it; undefined if it names
+ * none.
+ */
 function naming({ params }: RequestRow): { readonly name: string; readonly params: Fields } | undefined {
   const schema = fields(z.toJSONSchema(params, { io: "input", unrepresentable: "any" }));
   const name = NAMES.find((known) => Object.hasOwn(fields(schema.properties), known));

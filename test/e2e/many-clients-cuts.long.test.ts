@@ -7,7 +7,7 @@ import { socketConnection, ThreadSubscriber, webSocketConnection } from "./many-
 
 const OUTPUT = Array.from({ length: 30 }, (_, number) => `line ${number} of what was made\n`);
 
-/** What the agent does between two gates. */
+/** The steps of the agent between two gates. */
 const STEPS: Script = [
   { reasoning: "let me think about that for a moment", pieces: 12 },
   { command: "make all", startsFirst: true, output: OUTPUT },
@@ -18,7 +18,7 @@ const STEPS: Script = [
   { command: "make docs", asks: false, output: OUTPUT },
 ];
 
-/** How many of them ask. */
+/** Number of them that ask. */
 const QUESTIONS = 2;
 
 /** The steps with a gate before each, and then a command that begins and asks. */
@@ -39,7 +39,7 @@ async function yesTo(count: number, user: TestUser): Promise<Fields> {
   return question;
 }
 
-/** What is the same at every moment; live events get their number later. */
+/** Returns the parts of the state that are the same at every moment; live events get their number later. */
 function shown({ thread, turns, approvals, openItemIds, usage }: ThreadSubscriber["state"]) {
   return { thread, turns, approvals, openItemIds, usage };
 }

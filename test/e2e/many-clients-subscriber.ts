@@ -50,14 +50,14 @@ const CLIENT_INFO = { clientInfo: { name: "subscriber", version: "1" } };
 export class ThreadSubscriber {
   /** The thread as this client received it. */
   state: ThreadState;
-  /** Whether the server could not resume from this client's position. */
+  /** True if the server could not resume from this client's position. */
   wasTruncated = false;
   readonly #open: () => Promise<Connection>;
   readonly #answers = new Map<number, (result: unknown) => void>();
   #connection: Connection | undefined;
   #closed: Promise<void> = Promise.resolve();
   #text = Buffer.alloc(0);
-  /** How many more bytes are read before the connection is cut. */
+  /** Number of bytes that are read before the connection is cut. */
   #bytesLeft = Number.POSITIVE_INFINITY;
   #epoch: string | undefined;
   #nextId = 1;

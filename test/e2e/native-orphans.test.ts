@@ -10,7 +10,7 @@ import {
 import { expect } from "vitest";
 import { completedItems, FLINT, initialize, runTurn, startThread } from "./server.ts";
 
-/** How long after its server anything may still be there. */
+/** Time after the end of its server within which everything must be gone. */
 const WITHIN_MS = 2_000;
 
 /** A command with children of its own, one of which tries to get away into a session of its own. */

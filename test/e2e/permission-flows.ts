@@ -58,7 +58,7 @@ export function commitAs(title: string): string {
   return `git ${author} commit --quiet --allow-empty -m ${title}`;
 }
 
-/** What is tried where only what leaves the sandbox is asked about, in the order of the script. */
+/** Flows for a policy that asks only about actions that leave the sandbox, in the order of the script. */
 export const ON_REQUEST = [FLOWS.declinedCommand, FLOWS.declinedLeave, FLOWS.allowedChange];
 
 /** A script in which the agent does everything twice, to be allowed and declined: it runs commands, connects to the user's machine, commits, leaves the sandbox and changes a file. */

@@ -8,7 +8,7 @@ export interface ScriptedAgent {
   readonly agent: string;
   /** The program that has to be there; Flint's own agent needs none. */
   readonly program?: Extract<RealAgent, "claude" | "codex">;
-  /** What the stock Codex TUI names as the model. */
+  /** The model name in the stock Codex TUI. */
   readonly model: string;
   /** A command in the sandbox. */
   run(command: string): readonly ScriptedCall[];
@@ -18,7 +18,7 @@ export interface ScriptedAgent {
   write(name: string, line: string): readonly ScriptedCall[];
 }
 
-/** How long Codex waits for a command before it goes on without it. */
+/** Time for which Codex waits for a command before it continues without it. */
 const CODEX_WAITS_MS = 30_000;
 
 /** Codex calls for its tools in the code that it writes. */

@@ -34,7 +34,7 @@ export async function place(configuration = "", script?: readonly unknown[]): Pr
   return { workspace, state, open };
 }
 
-/** Whether a text is to be seen. */
+/** Reports whether a text is to be seen. */
 export const sees = (text: string) => (everything: string) => everything.includes(text);
 
 /** Presses a key until it counts: one that comes too soon after a question was not meant for it. */

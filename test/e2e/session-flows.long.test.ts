@@ -109,7 +109,7 @@ async function turn(terminal: Terminal, prompt: string, key: string, about: stri
   return seen;
 }
 
-/** How many questions of a turn are answered. */
+/** Returns the number of answered questions of a turn. */
 function answers(turn: string): number {
   return [...turn.matchAll(/^→ /gm)].length;
 }

@@ -27,7 +27,7 @@ async function project(
   return { turn, trust: () => flint(["trust", "--yes"], { env }) };
 }
 
-/** What a server of a project runs. */
+/** Returns the command that a server of a project runs. */
 const leaveMark = (cwd: string) => ["-c", `touch ${cwd}/ran; cat`];
 
 needs("claude-agent-acp", "claude")(

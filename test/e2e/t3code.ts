@@ -7,16 +7,16 @@ import { spawnServer, WAIT } from "./codex/flint-codex.ts";
 import { CodexSchemas } from "./codex/schemas.ts";
 import { asMessage } from "./server.ts";
 
-/** What t3code has its MCP server asked with. */
+/** The token with which t3code's MCP server is called. */
 export const T3_TOKEN = "t3-session-secret";
 
-/** How t3code introduces itself. */
+/** The params with which t3code introduces itself. */
 export const T3_HELLO = {
   clientInfo: { name: "t3code_desktop", title: "T3 Code Desktop", version: "0.0.33" },
   capabilities: { experimentalApi: true },
 };
 
-/** What t3code asks for in each of its modes, when it opens a thread and with every turn. */
+/** The settings of t3code in each of its modes, sent when it opens a thread and with every turn. */
 export const T3_MODES = {
   "approval-required": t3Mode("untrusted", "read-only", { type: "readOnly" }),
   "auto-accept-edits": t3Mode("on-request", "workspace-write", { type: "workspaceWrite" }),
@@ -28,7 +28,7 @@ function t3Mode(approvalPolicy: string, sandbox: string, sandboxPolicy: object) 
   return { thread: { ...asking, sandbox }, turn: { ...asking, sandboxPolicy } };
 }
 
-/** How hard the agent is to think and in which way it works, as t3code sends it with every turn. */
+/** Returns the reasoning effort and the collaboration mode as t3code sends them with every turn. */
 export function effortOf(model: unknown) {
   const settings = { model, reasoning_effort: "medium", developer_instructions: "You are in T3 Code." };
   return { effort: "medium", collaborationMode: { mode: "default", settings } };
@@ -60,7 +60,7 @@ export class T3Client {
     this.wire.notify("initialized");
   }
 
-  /** What it wants to know before anything begins. */
+  /** Sends the requests that it makes before anything begins. */
   async probe(workspace: string): Promise<{ readonly model: unknown }> {
     await this.greet();
     const [, , { data }] = await Promise.all([
@@ -182,7 +182,7 @@ export class T3Mcp {
     return new T3Mcp(server);
   }
 
-  /** How t3code passes it to Codex, along with a server that its user has disabled. */
+  /** The arguments with which t3code passes it to Codex, along with a server that its user has disabled. */
   get args(): string[] {
     // It listens at a port, so its address is one of those.
     const { port } = this.#server.address() as AddressInfo;

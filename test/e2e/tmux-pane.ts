@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-/** What is started in the terminal, and where. */
+/** The program to start in the terminal, and its folder. */
 export interface TerminalProgram {
   readonly command: readonly string[];
   readonly cwd: string;
@@ -68,23 +68,23 @@ export class TmuxPane {
     await this.#tmux(["send-keys", ...keys]);
   }
 
-  /** What is to be seen now, without empty lines. */
+  /** Returns the visible text, without empty lines. */
   async screen(): Promise<string> {
     return this.#capture([]);
   }
 
-  /** What is to be seen now, and everything that scrolled away above it. */
+  /** Returns the visible text, and everything that scrolled away above it. */
   async everything(): Promise<string> {
     return this.#capture(["-S", "-"]);
   }
 
-  /** Whether the alternate screen is shown, which has no scrollback. */
+  /** Reports whether the alternate screen is shown, which has no scrollback. */
   async isAlternate(): Promise<boolean> {
     const { stdout } = await this.#tmux(["display-message", "-p", "#{alternate_on}"]);
     return stdout.trim() === "1";
   }
 
-  /** What is to be seen now as it is: every row, with its colours as escape sequences. */
+  /** Returns the visible screen as it is: every row, with its colours as escape sequences. */
   async picture(): Promise<string[]> {
     const { stdout } = await this.#tmux(["capture-pane", "-p", "-e"]);
     return stdout.replace(/\n$/, "").split("\n");
@@ -114,7 +114,7 @@ export class TmuxPane {
     }
   }
 
-  /** Whether the screen matches within a time. */
+  /** Reports whether the screen matches within a time. */
   async matchesWithin(matches: (everything: string) => boolean, milliseconds: number): Promise<boolean> {
     const deadline = performance.now() + milliseconds;
     while (performance.now() < deadline) {

@@ -12,7 +12,7 @@ import { FLINT } from "./server.ts";
 const KEY = `sk-ant-${"aB3dE6gH9jK2mN5pQ8sT1vX4zC7".slice(0, 20)}`;
 const TEST_MS = 60_000;
 
-/** What is on the wire of each agent in a turn with one command. */
+/** The messages on the wire of each agent in a turn with one command. */
 const WIRES = {
   claude: { sent: ["user", "control_response"], received: ["system", "control_request", "result"] },
   codex: {

@@ -2,7 +2,7 @@ import { builtinModules } from "node:module";
 import { posix } from "node:path";
 import { type Import, readModule } from "./imports.ts";
 
-/** Where an import leads. */
+/** The target of an import. */
 export type Target =
   | { kind: "file"; path: string }
   | { kind: "builtin"; name: string }
@@ -22,7 +22,7 @@ export type Module = {
   clock: number[];
 };
 
-/** What a package's package.json says about imports. */
+/** The facts about imports in a package's package.json. */
 export type PackageFacts = {
   /** Specifier, such as `@flint/core/ports`, to source file. */
   exports: Readonly<Record<string, string>>;
@@ -55,7 +55,7 @@ export function packageOf(path: string): string | undefined {
   return /^packages\/([^/]+)\//.exec(path)?.[1];
 }
 
-/** Whether a path is a test, or something that only tests use. */
+/** Reports whether a path is a test, or something that only tests use. */
 export function isTest(path: string): boolean {
   return /\.test\.tsx?$/.test(path) || /\/src\/.*\b(?:testing|fixtures)\//.test(path);
 }

@@ -3,7 +3,7 @@ import { codeTokens, type Token } from "../source/tokens.ts";
 /** One import or re-export, or a dynamic import whose target is only known at run time. */
 export type Import = { specifier: string | "(computed)"; typeOnly: boolean; line: number };
 
-/** What the layer rules need to know about the text of a module. */
+/** The text of a module as the layer rules need it. */
 export type ModuleText = {
   imports: Import[];
   /** Relative paths named in any string, as a program does that starts another file. */

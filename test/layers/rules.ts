@@ -15,7 +15,7 @@ const BELOW_SERVER = [
   "view",
 ];
 
-/** Which packages a package may import. A package that is not listed may not exist. */
+/** The packages that a package may import. A package that is not listed may not exist. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   protocol: [],
   rpc: ["protocol"],
@@ -35,7 +35,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   testkit: ["protocol", "rpc", "core", "host", "sdk", "conformance"],
 };
 
-/** What agents and their drivers may use of core and host: the ports they implement, and what they share. */
+/**
+ * The parts of core and host that agents and their drivers may use: the ports they implement, and what they
+ * share.
+ */
 const FOR_AGENTS = [
   "@flint/core/ports",
   "@flint/core/denials",
@@ -88,7 +91,10 @@ export const layers: Rule = (graph) =>
       : "is not declared in package.json";
   });
 
-/** What the packages that also run in a browser may use besides other packages; Node modules are not among it. */
+/**
+ * The dependencies that packages which also run in a browser may use besides other packages; Node modules are
+ * not among them.
+ */
 const RUNS_ANYWHERE: Readonly<Record<string, readonly string[]>> = { protocol: ["zod"], view: ["marked"] };
 
 /** Packages that run anywhere use no Node modules and only the libraries listed. Every package declares what it uses. */
@@ -104,13 +110,18 @@ export const externals: Rule = (graph) =>
     return declared ? undefined : "is not declared in package.json";
   });
 
-/** What host may use of core: the ports it implements and the small parts it shares with the engine. */
+/**
+ * The parts of core that host may use: the ports it implements and the small parts it shares with the engine.
+ */
 const FOR_HOST = ["@flint/core/async", "@flint/core/ports", "@flint/core/redact", "@flint/core/text"];
 
-/** What front ends may use of core, beside its types. */
+/** The parts of core that front ends may use, beside its types. */
 const FOR_FRONTENDS = ["@flint/core/ports", "@flint/core/text"];
 
-/** What the terminal session may use of core and host: the clock, and what it needs to complete the names of files. */
+/**
+ * The parts of core and host that the terminal session may use: the clock, and what it needs to complete the
+ * names of files.
+ */
 const FOR_TUI = ["@flint/core/ports", "@flint/host/files", "@flint/host/globs", "@flint/host/private-file"];
 
 /**

@@ -1,6 +1,6 @@
 import { codeTokens, type Token } from "../source/tokens.ts";
 
-/** What the tests of one file claim to prove. */
+/** The ids that the tests of one file claim to prove. */
 export type FileCitations = {
   /** Requirement and safety ids, ranges spelt out, in order of appearance; also ids that do not exist. */
   ids: string[];

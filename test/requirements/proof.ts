@@ -2,10 +2,10 @@ import type { Row } from "./audit.ts";
 import { idsInTitle } from "./citations.ts";
 import type { Evidence } from "./collect.ts";
 
-/** How one test of a run ended. */
+/** The outcome of one test of a run. */
 export type TestRun = { title: string; file: string; state: string; reason?: string };
 
-/** What a run proves: for each id the files whose tests cite it, ran and passed, in order of id. */
+/** Returns the proof of a run: for each id the files whose tests cite it, ran and passed, in order of id. */
 export function provedBy(runs: readonly TestRun[]): Record<string, string[]> {
   const proved = new Map<string, Set<string>>();
   for (const { title, file, state } of runs) {

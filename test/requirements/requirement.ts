@@ -23,7 +23,7 @@ export type Requirement = {
   subject?: string;
 };
 
-/** What each source is about and how many requirements it states. */
+/** The title of each source and the number of requirements it states. */
 export const SOURCES: Readonly<Record<Source, { title: string; count: number }>> = {
   S0: { title: "The Flint protocol", count: 104 },
   S1: { title: "The harness protocol", count: 39 },

@@ -10,7 +10,7 @@ function done(id: SafetyCase["id"], behaviour: string): SafetyCase {
   return { id, behaviour, status: "done" };
 }
 
-/** What must stay true under malformed input, load, crashes and hostile neighbours. */
+/** Properties that must hold under malformed input, load, crashes and hostile neighbours. */
 export const SAFETY_CASES: readonly SafetyCase[] = [
   // Input
   done("P01", "Each kind of malformed line gets exactly one error and harms nothing"),

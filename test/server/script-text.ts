@@ -14,7 +14,7 @@ export type WireStep =
   /** Prints to the standard output of the server, as a careless library would. */
   | { readonly print: string };
 
-/** What the scripted server does in one turn, as the text of a prompt. */
+/** Returns one turn of the scripted server, as the text of a prompt. */
 export function scriptText(...steps: readonly WireStep[]): string {
   return JSON.stringify(steps);
 }

@@ -26,7 +26,7 @@ export function codeTokens(source: string): Token[] {
   return tokenize(source).filter((token) => token.kind !== "comment");
 }
 
-/** Where the token at the current position ends, and how much of each end is delimiter. */
+/** The end of the token at the current position, and the length of the delimiter at each end. */
 type Extent = { kind: Token["kind"]; end: number; opening?: number; closing?: number };
 
 class Tokenizer {

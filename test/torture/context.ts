@@ -6,7 +6,7 @@ import { plainEnvironment } from "../server/plain-environment.ts";
 import { faultsIn } from "./protocol-lines.ts";
 import { type ServerKind, TortureServer } from "./server.ts";
 
-/** How a server is started. */
+/** Options for starting a server. */
 export interface StartOptions {
   readonly kind: ServerKind;
   /** Its store; a new one by default. */
@@ -20,12 +20,12 @@ export interface StartOptions {
   readonly initialize?: boolean;
 }
 
-/** What all servers of all cases have written, for the case that is about all of it. */
+/** The output of all servers of all cases, for the case that checks all of it. */
 export class Ledger {
   lines = 0;
 }
 
-/** What a case has to work with: servers and folders that are gone when it ends, however it ends. */
+/** The means of a case: servers and folders that are gone when it ends, in any way. */
 export class Context {
   /** Small numbers for a quick run on a busy machine. */
   readonly short: boolean;
@@ -44,7 +44,7 @@ export class Context {
     return this.short ? short : full;
   }
 
-  /** How many times longer than its promise something may take before a wait for it is given up. */
+  /** Factor on the promised time after which a wait is given up. */
   get patience(): number {
     return this.choose(2, 10);
   }

@@ -20,7 +20,7 @@ export class MemoryWatch {
     return statusMegabytes(this.#pid, "VmHWM");
   }
 
-  /** How much more than at the beginning it had at its peak. */
+  /** Growth from the beginning to the peak. */
   get growth(): number {
     return this.peak - this.#before;
   }

@@ -51,7 +51,7 @@ async function measure(
   return [milliseconds(name, refusedMs, 1_000), megabytes("+", growth, 80)];
 }
 
-/** How long after the end of the line its refusal comes. */
+/** Returns the time between the end of the line and its refusal. */
 async function sendHuge(server: TortureServer, template: string): Promise<number> {
   const [start = "", end = ""] = template.split("@");
   const after = server.wire.mark;

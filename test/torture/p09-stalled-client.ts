@@ -61,7 +61,7 @@ async function runTurns(worker: TortureServer, threadId: string, amount: number)
   return turnIds;
 }
 
-/** How long each request of another client takes, until the work is done and the time is over. */
+/** Returns the duration of each request of another client, until the work is done and the time is over. */
 async function probeWhile(
   watcher: TortureServer,
   working: Promise<unknown>,

@@ -10,11 +10,11 @@ import { MemoryWatch } from "./memory.ts";
 const PIECE = 16 * 1024;
 const TEXT = "x".repeat(PIECE);
 const MEGABYTES = 200;
-/** How much more memory a server may take than before the flood, in MB. */
+/** Limit on the additional memory of a server compared with before the flood, in MB. */
 const LINE = 250;
 const TURN_MS = 300_000;
 
-/** How an agent sends a text of so many pieces in so many messages. */
+/** Builds the steps by which an agent sends a text of so many pieces in so many messages. */
 type Flood = (messages: number, pieces: number) => readonly FakeStep[];
 
 const send = (value: object, repeat = 1): FakeStep => ({ send: value, repeat });

@@ -49,7 +49,7 @@ async function runAllowed(server: TortureServer, threadId: string, command: stri
   assert.equal(turn.status, "completed", turn.error?.message);
 }
 
-/** What others may read, write or enter, with its mode. */
+/** Returns the paths that others may read, write or enter, with their modes. */
 function open(home: string): string[] {
   return [home, ...pathsBelow(home)].flatMap((path) => {
     // A file that replaces another is gone from its place at any moment.

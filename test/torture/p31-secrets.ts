@@ -78,7 +78,7 @@ async function throughAgents(context: Context, home: string): Promise<string[]> 
   return leaksOf(server, home, after);
 }
 
-/** Where a key is to be found: in files of the store, on stderr, in what clients received. */
+/** Returns the places in which a key is found: in files of the store, on stderr, in what clients received. */
 async function leaksOf(server: TortureServer, home: string, after: number): Promise<string[]> {
   const received = server.wire.messages.slice(after).map((message) => JSON.stringify(message));
   await server.stop();

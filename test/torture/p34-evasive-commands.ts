@@ -72,7 +72,7 @@ export const slyCommands: TortureCase = {
   },
 };
 
-/** Whether an approval was requested before the turn ended; it is declined. */
+/** Reports whether an approval was requested before the turn ended; it is declined. */
 async function asksAndDeclines(server: TortureServer, threadId: string, command: string): Promise<boolean> {
   const after = server.wire.mark;
   const turnId = await server.startTurn(threadId, `run \`${command}\``);

@@ -7,7 +7,7 @@ type Delta = { readonly itemId: string; readonly delta: string; readonly offset:
 export class ReceivedText {
   readonly #texts = new Map<string, string[]>();
   readonly #lengths = new Map<string, number>();
-  /** How often a piece started behind the end of what was there. */
+  /** Number of pieces that started behind the end of the text so far. */
   holes = 0;
 
   /** All the text in some messages. */
@@ -31,12 +31,12 @@ export class ReceivedText {
     this.#lengths.set(itemId, known + fresh.length);
   }
 
-  /** How much of an item has come. */
+  /** Returns the received length of an item. */
   lengthOf(itemId: string): number {
     return this.#lengths.get(itemId) ?? 0;
   }
 
-  /** What has come of an item. */
+  /** Returns the received text of an item. */
   textOf(itemId: string): string {
     return (this.#texts.get(itemId) ?? []).join("");
   }

@@ -4,11 +4,11 @@ import { type Measurements, SkippedCase, type TortureCase } from "./case.ts";
 import { Context, Ledger } from "./context.ts";
 import { brokenPromises } from "./figures.ts";
 
-/** What came of a case. */
+/** The outcome of a case. */
 export interface Verdict {
   readonly result: "passed" | "failed" | "skipped";
   readonly figures: Measurements;
-  /** Why it failed or was skipped. */
+  /** The reason it failed or was skipped. */
   readonly reasons: readonly string[];
 }
 

@@ -8,7 +8,7 @@ import { environmentIn, FLINT_CODEX, sdkFixture } from "./sdk.ts";
 
 /** Nothing that runs without a question, and harmless in every sandbox. */
 const COMMAND = "sh -c 'echo lantern'";
-/** What it prints, as it stands in JSON. */
+/** Its output, as it stands in JSON. */
 const OUTPUT = "lantern\\n";
 
 needs("codex-acp")(

@@ -64,7 +64,7 @@ async function play(client: WireClient, workspace: string): Promise<Map<string, 
   return outcomes;
 }
 
-/** What differs on purpose, by what a difference looks like, with the reason. Each one has to be seen. */
+/** The intended differences, by their text, with the reason. Each one has to be seen. */
 const ACCEPTED: readonly (readonly [pattern: RegExp, why: string])[] = [
   [
     /^config\/read.* \.config\./,

@@ -43,7 +43,7 @@ function scriptFor(text: string, { kind }: { readonly kind: string }): Script {
   return [{ text: "Hello." }, USAGE];
 }
 
-/** What differs on purpose, by what a difference looks like, with the reason. Each one has to be seen. */
+/** The intended differences, by their text, with the reason. Each one has to be seen. */
 const ACCEPTED: readonly (readonly [pattern: RegExp, why: string])[] = [
   [
     /\.path: string there, null here$/,

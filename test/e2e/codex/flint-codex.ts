@@ -3,7 +3,7 @@ import { environmentIn, FLINT_CODEX } from "./sdk.ts";
 
 /** Several programs are started one after the other, on a machine that may be busy. */
 export const TEST_MS = 90_000;
-/** How long an answer may take there. */
+/** Time within which an answer must come. */
 export const WAIT = { withinMs: 30_000 };
 
 /** An app server as a client of Codex starts one, but Flint's. */
@@ -19,7 +19,7 @@ export function spawnServer(
   });
 }
 
-/** What a user writes, as input of a turn. */
+/** Returns the text of a user as input of a turn. */
 export function text(prompt: string) {
   return [{ type: "text", text: prompt }];
 }

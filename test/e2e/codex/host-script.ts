@@ -3,7 +3,10 @@ import { join } from "node:path";
 /** One request about the machine: the name of the step, the method, and what it is asked with. */
 export type HostStep = readonly [step: string, method: string, params: unknown];
 
-/** What clients ask a server of Codex about its machine, rightly and wrongly, in a workspace with a file `a.txt`. */
+/**
+ * Requests of clients to a server of Codex about its machine, valid and invalid, in a workspace with a file
+ * `a.txt`.
+ */
 export function hostScript(workspace: string): readonly HostStep[] {
   return [...sensible(workspace), ...malformed(workspace)];
 }

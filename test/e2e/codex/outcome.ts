@@ -8,7 +8,7 @@ export type Outcome =
   | { readonly refusal: string }
   | { readonly order: readonly string[] };
 
-/** What a server answers to one request. */
+/** Returns the answer of a server to one request. */
 export async function outcomeOf(
   client: WireClient,
   id: number,
@@ -22,7 +22,7 @@ export async function outcomeOf(
   return error === undefined ? { result } : { refusal: refusalOf(fields(error)) };
 }
 
-/** Where two servers differ in what came of the same step. */
+/** Returns the differences of two servers in the outcome of the same step. */
 export function differences(theirs: Outcome | undefined, mine: Outcome | undefined): string[] {
   if (theirs === undefined || mine === undefined) return ["one of them did not answer"];
   if ("result" in theirs && "result" in mine) return shapeDifferences(theirs.result, mine.result);

@@ -157,7 +157,7 @@ export class SameScript {
     await this.#client.waitForMethod("turn/completed", { after });
   }
 
-  /** What runs in a thread is stopped when the thread is put away. */
+  /** Archives a thread, which stops everything that runs in it. */
   async #putAway(method: string, last: string): Promise<void> {
     const threadId = idOf(fields(await this.#ask("thread/start", this.#opening())).thread);
     const begun = this.#client.mark;
@@ -240,7 +240,10 @@ const NEEDED: Readonly<Record<string, object>> = {
   "turn/start": { input: HELLO },
 };
 
-/** Whether a message belongs to a turn. A command of the real server may outlive the turn it was begun in. */
+/**
+ * Reports whether a message belongs to a turn. A command of the real server may outlive the turn it was begun
+ * in.
+ */
 function isOfTurn({ method, params }: WireMessage, turnId: string): boolean {
   if (typeof method !== "string" || ASIDES.has(method)) return false;
   const { turnId: ofTurn, turn } = fields(params);

@@ -60,7 +60,7 @@ export class CodexSchemas {
     return name === undefined ? [`${method} is not a request of Codex`] : this.#check(name, result);
   }
 
-  /** Whether Codex itself has this request. */
+  /** Reports whether Codex itself has this request. */
   hasRequest(method: string): boolean {
     return this.#answers.has(method);
   }

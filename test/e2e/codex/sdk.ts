@@ -13,7 +13,7 @@ export const FLINT_CODEX = fileURLToPath(
 /** Whatever an event of the SDK carries. */
 export type SdkEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** What is used here of a thread of `@openai/codex-sdk`. */
+/** The part of a thread of `@openai/codex-sdk` that is used here. */
 export interface SdkThread {
   readonly id: string | null;
   run(input: SdkInput, options?: SdkTurnOptions): Promise<SdkTurn>;

@@ -16,7 +16,7 @@ import { onTestFinished } from "vitest";
 /** Any object of the wire. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What the scripted agent is like, and which agents there are beside it. */
+/** Options of the scripted agent, and the agents beside it. */
 export interface UnderTestOptions extends ScriptedOptions {
   readonly otherDrivers?: readonly ScriptedDriver[];
 }

@@ -1,6 +1,9 @@
 import { fields } from "./server-under-test.ts";
 
-/** Where two answers differ in their fields or in the kinds of their values. The values themselves do not count. */
+/**
+ * Returns the differences of two answers in their fields or in the kinds of their values. The values
+ * themselves do not count.
+ */
 export function shapeDifferences(theirs: unknown, ours: unknown, path = ""): string[] {
   const [their, our] = [kindOf(theirs), kindOf(ours)];
   if (their !== our) return [`${path}: ${their} there, ${our} here`];

@@ -23,10 +23,12 @@ export function needsTui(agent: RealAgent): TestRegistrar {
 }
 
 const STARTS_WITHIN_MS = 30_000;
-/** What the TUI has in its last line when something went wrong that it shows elsewhere. */
+/** The warning in the TUI's last line when something went wrong that it shows elsewhere. */
 const WARNING = /⚠.*/g;
 const READY = /^› Ask Codex to do anything$/m;
-/** How its questions begin: about commands and files, about hosts, and about tools such as commits. */
+/**
+ * The beginnings of its questions: about commands and files, about hosts, and about tools such as commits.
+ */
 const ASKED = /Would you like to|Do you want to|Allow the agent to/g;
 
 /** A server that listens, with folders of its own, to which the real TUI connects. */
@@ -155,7 +157,7 @@ export class CodexTui {
     await this.#decide(key);
   }
 
-  /** What it complains about: lines in red, but for work that failed or was declined, and warnings. */
+  /** Returns its complaints: lines in red, but for work that failed or was declined, and warnings. */
   async troubles(): Promise<string[]> {
     const warnings = (await this.terminal.everything()).match(WARNING) ?? [];
     const red = await this.terminal.redLines();
@@ -175,7 +177,7 @@ export class CodexTui {
     await vi.waitUntil(async () => (await this.#question()) !== question, { timeout: STARTS_WITHIN_MS });
   }
 
-  /** What the user is asked now. */
+  /** Returns the question that the user is asked at present. */
   async #question(): Promise<string> {
     const screen = await this.terminal.screen();
     const last = [...screen.matchAll(ASKED)].at(-1);

@@ -21,7 +21,7 @@ const STRINGS: readonly string[] = [
   "run `true`",
 ];
 
-/** What a real client would send where any string is valid. */
+/** Strings that a real client would send where any string is valid. */
 const REALISTIC: readonly string[] = ["hello", "run `true`", "a name"];
 
 /** Makes values that fit a schema, or nearly: right in their shape, with something wrong in them now and then. */

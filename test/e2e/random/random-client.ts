@@ -5,10 +5,10 @@ import { Dice } from "./dice.ts";
 import { NearValues } from "./near-values.ts";
 import { SeenNames } from "./seen-names.ts";
 
-/** How an unintended answer begins. */
+/** The beginning of an unintended answer. */
 const OWN_FAULT = /^Flint failed/;
 
-/** What initializes a client; protocols without it reject it, which does no harm. */
+/** Params that initialize a client; protocols without it reject it, which does no harm. */
 const INITIALIZE = {
   clientInfo: { name: "random", version: "1" },
   capabilities: { experimentalApi: true },
@@ -118,7 +118,7 @@ export class RandomClient {
   }
 }
 
-/** What makes something to speak about: threads, and work in them. */
+/** Returns the requests that create objects for others to name: threads, and work in them. */
 function begins(rows: Vocabulary["requests"]): readonly [string, RequestRow][] {
   return Object.entries(rows).filter(([method]) =>
     /^(?:thread|turn|session)[/.](?:start|new|prompt)$/.test(method),

@@ -10,7 +10,7 @@ export class SeenNames {
     this.#folder = folder;
   }
 
-  /** What may stand in a field, if anything that was seen may. */
+  /** Returns the seen values that may stand in a field, if any may. */
   named(field: string): readonly string[] | undefined {
     if (/cwd|path|root|director/i.test(field)) return [this.#folder];
     return this.#byField.get(field);

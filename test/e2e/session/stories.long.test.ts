@@ -18,7 +18,7 @@ const CONFIGURATION = (["claude", "codex"] as const)
   .map((agent) => `[agents.${agent}]\ncommand = ${JSON.stringify([agentProgram(agent) ?? agent])}\n`)
   .join("");
 
-/** What the model of an agent does in the story. */
+/** Returns the script of an agent's model in the story. */
 function scriptFor({ run }: ScriptedAgent): readonly unknown[] {
   return [
     { when: "begin", parts: run("until test -e go; do sleep 0.1; done") },

@@ -61,7 +61,7 @@ async function openShell(): Promise<{ readonly pty: Pty; readonly command: strin
   return { pty, command };
 }
 
-/** What a session has left switched on so far. */
+/** Returns the modes that a session has left on so far. */
 function leftOn({ output }: Pty): readonly string[] {
   const written = new TerminalOutput();
   written.take(output);
