@@ -91,7 +91,7 @@ export class CallRunner {
     // A call that does not run is an item too: otherwise a user sees a model that does nothing.
     if (tool === undefined || problem !== undefined)
       return runAsItem({ tool: name, title: name, input }, context, async () => failed(problem ?? ""));
-    // Expected: a tool of a client or MCP server that throws. The model gets the error and the turn goes on.
+    // Expected: a tool of a client or MCP server that throws. The model gets the error and the turn continues.
     try {
       return await tool.run(input, context);
     } catch (thrown) {

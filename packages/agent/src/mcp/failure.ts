@@ -5,7 +5,7 @@ import { TransportClosed } from "./transport/server-transport.ts";
 
 const MAX_MESSAGE = 2000;
 
-/** A failure of a server, with a message for people that contains no secret. */
+/** A failure of a server, with a message for users that contains no secret. */
 export class McpFailure extends Error {
   override readonly name = "McpFailure";
 }

@@ -71,7 +71,7 @@ export class McpServer {
       else await this.#connection.refreshTools(stop.signal);
       this.#problem = undefined;
     } catch (thrown) {
-      // Whatever a server can fail with: it is reported, and the other servers and the turn go on.
+      // Whatever a server can fail with: it is reported, and the other servers and the turn continue.
       this.#failed(thrown);
     } finally {
       cancel();

@@ -35,7 +35,7 @@ export class ResponseReader {
     this.#limits = limits;
   }
 
-  /** Converts one part. Throws a ProblemError if the response cannot go on. */
+  /** Converts one part. Throws a ProblemError if the response cannot continue. */
   read(part: StreamPart): readonly ModelPart[] {
     switch (part.type) {
       case "text-start":
