@@ -8,7 +8,7 @@ import {
   SERVER_FLAGS,
 } from "./flags.ts";
 
-/** The commands for programs and for people who integrate with Flint. */
+/** The commands for programs and for users who integrate with Flint. */
 export function integration(serve: Command): Readonly<Record<string, Command | CommandGroup>> {
   return {
     "app-server": { ...serve, summary: "Alias for serve", examples: ["flint app-server"] },

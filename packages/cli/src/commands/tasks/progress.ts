@@ -21,8 +21,8 @@ export function progressOf(task: TaskRow, all: readonly TaskRow[]): TaskProgress
 }
 
 /**
- * The task that a waiting one comes after, directly or not, and that does not go on without the user, or before its
- * suspension is over; undefined if the waiting one goes on.
+ * The task that a waiting one comes after, directly or not, and that does not continue without the user, or before its
+ * suspension is over; undefined if the waiting one continues.
  */
 export function blockerOf(task: TaskRow, all: readonly TaskRow[]): TaskRow | undefined {
   const byId = new Map(all.map((known) => [known.id, known]));

@@ -13,7 +13,7 @@ interface WatchArguments {
   readonly positionals: readonly string[];
 }
 
-/** `flint tasks watch`: prints changes until nothing goes on without the user. The exit code says how it stands. */
+/** `flint tasks watch`: prints changes until nothing continues without the user. The exit code says how it stands. */
 export async function watchTasks({ values, positionals }: WatchArguments): Promise<number> {
   return withTaskServer(async (client) => {
     const [text] = positionals;
