@@ -66,7 +66,7 @@ export class UsageLimits {
     const now = this.#clock.now();
     const reached = this.known(agent).filter(({ status }) => status === "reached");
     const latest = Math.max(...reached.map(({ reportedAtMs }) => reportedAtMs));
-    // Of several, the turn can go on when the last one resets; one that needs the user does not by itself.
+    // Of several, the turn can continue when the last one resets; one that needs the user does not by itself.
     const [reported] = reached
       .filter(({ reportedAtMs }) => latest - reportedAtMs < RENEW_MS)
       .sort((left, right) => holdsUntil(right) - holdsUntil(left));

@@ -74,7 +74,7 @@ function secretsOf(request: LoginRequest): string[] {
   return secret.map(([, value]) => value).filter((value) => typeof value === "string");
 }
 
-/** Tells all clients what becomes of the account of an agent, but not before the request about it is answered. */
+/** Sends changes of an agent's account to all clients, but not before the request about it is answered. */
 class AccountEvents implements AccountListener {
   readonly #services: Services;
   readonly #driver: Driver;

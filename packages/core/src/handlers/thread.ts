@@ -151,7 +151,7 @@ export const threadHandlers: Pick<
     const known = key === undefined ? undefined : await repeatedStart(services, key, start);
     const { thread, isNew } = known ?? { thread: await start(), isNew: true };
     const { state } = thread.log;
-    // Sent from memory, because a client that goes on at once must not get its next response before this event.
+    // Sent from memory, because a client that continues at once must not get its next response before this event.
     const first = [
       { ...startedEvent(state), seq: state.seq },
       ...services.takeNotice(thread.id),

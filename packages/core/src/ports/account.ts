@@ -30,7 +30,7 @@ export interface EndedLogin {
   readonly error?: string;
 }
 
-/** Learns what becomes of the account of an agent. */
+/** Receives changes of an agent's account. */
 export interface AccountListener {
   loginEnded(login: EndedLogin): void;
   /** Another account is in use, or none. */

@@ -192,7 +192,7 @@ export class LiveThread {
     return this.#agent.stopBackgroundCommand(processId);
   }
 
-  /** Stops an agent whose background work goes on without subscribers, and records that as a turn. */
+  /** Stops an agent whose background work continues without subscribers, and records that as a turn. */
   stopBackgroundWork(): Promise<void> {
     return this.queue.run(async () => {
       if (this.turns.hasTurn || this.log.subscriberCount > 0 || !this.#agent.isBusy) return;
