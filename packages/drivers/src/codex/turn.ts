@@ -130,7 +130,7 @@ export class CodexTurn {
   }
 
   /**
-   * Ends the turn if Codex has ended it. One that is complete, or that is being stopped, goes on until its sub-agents
+   * Ends the turn if Codex has ended it. One that is complete, or that is being stopped, continues until its sub-agents
    * are done, so that whatever they do and use belongs to a turn.
    */
   #settle(): void {

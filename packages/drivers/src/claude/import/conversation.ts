@@ -12,7 +12,7 @@ export function conversation(lines: readonly SessionLine[]): readonly SessionLin
   let next = lines.findLast(isSpoken);
   while (next !== undefined && !kept.has(next)) {
     kept.add(next);
-    // After a compaction the conversation goes on without a parent.
+    // After a compaction the conversation continues without a parent.
     next = byId.get(stringField(next, "parentUuid") ?? stringField(next, "logicalParentUuid") ?? "");
   }
   const keptIds = new Set([...kept].map((line) => stringField(line, "uuid")));

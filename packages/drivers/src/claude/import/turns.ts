@@ -91,7 +91,7 @@ async function changesIn(frame: ClaudeFrame, results: Results, cwd: string): Pro
   return found;
 }
 
-/** A turn is complete if its last message of the model did not want to go on. */
+/** A turn is complete if its last message of the model did not want to continue. */
 function statusOf(lines: readonly SessionLine[]): Turn["status"] {
   if (lines.some(isInterruption)) return "interrupted";
   const last = lines.findLast(({ type }) => type === "assistant");

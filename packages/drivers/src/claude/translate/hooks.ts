@@ -8,7 +8,7 @@ type SystemFrame = ClaudeFrameOf<"system">;
 /** Maximum length of a hook's output that is shown; Claude's own log has all of it. */
 const OUTPUT_CHARACTERS = 16_384;
 
-/** The exit code with which a hook keeps Claude from going on. */
+/** The exit code with which a hook keeps Claude from continuing. */
 const BLOCKS = 2;
 
 /** A hook of the user's settings that begins. */

@@ -174,7 +174,7 @@ function statusOf({ isError, isDeclined }: ToolResult): "completed" | "failed" |
   return isError ? "failed" : "completed";
 }
 
-/** A command that goes on in the background has the id of Claude's task. */
+/** A command that continues in the background has the id of Claude's task. */
 function backgroundOf({ detail }: ToolResult): Pick<Item<"commandExecution">, "_meta"> {
   const background = stringField(detail, "backgroundTaskId");
   return background === undefined ? {} : { _meta: { background } };
