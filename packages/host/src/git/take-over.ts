@@ -111,7 +111,7 @@ export class GitTakeOver {
     // Awaited below, unless the sandbox fails first.
     state.catch(() => undefined);
     const sender = await this.#confined.start(reportCommand("changes"));
-    // If one of them fails, the other one must not go on.
+    // If one of them fails, the other one must not continue.
     try {
       const [printed, now] = await Promise.all([sender.readUntil(REPORT_END), state]);
       const report = printed === undefined ? undefined : readReport(printed);

@@ -12,7 +12,7 @@ export interface ConnectionEvent extends ConnectionRequest {
   /** `held` is followed by one of the others; `failed` means allowed, but not reached. */
   readonly outcome: "allowed" | "held" | "refused" | "failed";
   readonly code?: ProxyError;
-  /** A clause for people. */
+  /** A clause for users. */
   readonly reason?: string;
 }
 

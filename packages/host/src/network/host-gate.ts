@@ -70,7 +70,7 @@ const MOST_QUESTIONS = 8;
 
 interface OpenQuestion {
   readonly command: string | undefined;
-  /** Resolves with undefined if there was no answer to be had. Never rejects. */
+  /** Resolves with undefined if no answer was available. Never rejects. */
   readonly answer: Promise<NetworkAnswer | undefined>;
   waiting: number;
 }

@@ -47,7 +47,7 @@ export class NetworkScopes {
     this.#options = options;
   }
 
-  /** The network for a command in its scope. Rejects with `sandboxUnavailable` if there is none to be had. */
+  /** The network for a command in its scope. Rejects with `sandboxUnavailable` if none is available. */
   async open(tools: NamespaceTools, command: ScopedCommand): Promise<ScopedNetwork> {
     const { scope, hosts, itemId, environment } = command;
     const { clock, folder } = this.#options;

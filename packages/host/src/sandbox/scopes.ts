@@ -32,7 +32,7 @@ type Request = Pick<LaunchSpec, "scope" | "workspace" | "itemId" | "command" | "
   Pick<ProcessSpec, "hosts">;
 
 /**
- * The networks and git directories of scopes. Where there is no network to be had, commands have none, and an agent is
+ * The networks and git directories of scopes. Where no network is available, commands have none, and an agent is
  * refused, because it would have to keep the network of the machine.
  */
 export class SandboxScopes {
@@ -60,7 +60,7 @@ export class SandboxScopes {
     if (filterFile === undefined && !hasWholeNetwork(request, policy))
       throw cannotLoadFilter(request.command);
     const git = filterFile === undefined ? NO_GIT : await this.#acquireGit(request, policy);
-    // If there is no network to be had, nothing is left behind.
+    // If no network is available, nothing is left behind.
     try {
       const network = await this.#openNetwork(mechanism, request, policy, environment);
       return {

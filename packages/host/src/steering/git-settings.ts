@@ -45,7 +45,7 @@ function afterLine(text: string): string {
   return end < 0 ? "" : text.slice(end + 1);
 }
 
-/** A value without quotes, escapes and comment, which goes on after a backslash at the end of a line. */
+/** A value without quotes, escapes and comment, which continues after a backslash at the end of a line. */
 function readValue(text: string): { readonly value: string; readonly length: number } {
   let value = "";
   let isQuoted = false;

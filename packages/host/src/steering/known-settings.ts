@@ -101,7 +101,7 @@ async function repositoryFiles(cwd: string, { GIT_DIR }: NodeJS.ProcessEnv): Pro
   const commonDir = common === undefined ? gitDir : resolve(gitDir, common);
   const files = [join(gitDir, "commondir"), join(commonDir, "config"), join(gitDir, "config.worktree")];
   if (GIT_DIR !== undefined) return files;
-  // A git directory is none without these, and git goes on searching.
+  // A git directory is none without these, and git continues searching.
   const parts = [join(gitDir, "HEAD"), join(commonDir, "objects"), join(commonDir, "refs")];
   return [dotGit, gitDir, ...parts, ...files];
 }

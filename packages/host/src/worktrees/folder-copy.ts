@@ -5,7 +5,7 @@ import type { GitCommand } from "../git/git-command.ts";
 import { FLINT_IDENTITY, type WorktreeRepository } from "./worktree-repository.ts";
 
 /**
- * A repository with a copy of a folder that is in none, so that everything works as with git; what becomes of it is a
+ * A repository with a copy of a folder that is in none, so that everything works as with git; the result is a
  * patch. Made once: later attempts start from the same copy.
  */
 export async function copyFolder(

@@ -16,7 +16,7 @@ export interface MergeRequest {
   readonly message: string;
   /** The ref under which the merge of this commit is recorded. */
   readonly record: string;
-  /** Checks the merged commit; the merge goes on only if it passes. */
+  /** Checks the merged commit; the merge continues only if it passes. */
   verify(commit: string): Promise<boolean>;
 }
 

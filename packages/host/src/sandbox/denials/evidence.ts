@@ -43,7 +43,7 @@ const QUOTED = /'([^'\n]+)'|"([^"\n]+)"|‘([^’\n]+)’|`([^`'\n]+)['`]/g;
 const BEFORE_MESSAGE =
   /(?:^|: )(?:cannot (?:create|open) |unable to create file )?([^:'"‘’`]*[^:'"‘’`\s]): read-only file system/i;
 
-/** Git goes on after it, and may end well. */
+/** Git continues after it, and may end well. */
 const SKIPPED_BY_GIT = /^error: unable to (?:unlink old|create file) /;
 
 /** Bare, before a colon or at the end: `sh: 1: cannot create /etc/x: Read-only file system`, `npm error path /x`. */
