@@ -22,7 +22,7 @@ export function* run(command: string, { tools }: TaskContext): Task {
   return describeRun(command, yield* call(tools.run(command)));
 }
 
-/** Starts a command that goes on while the agent does other things. */
+/** Starts a command that continues while the agent does other things. */
 export function* runInBackground(command: string, { tools }: TaskContext): Task {
   const result = yield* call(tools.runInBackground(command));
   if (result.status !== "done") return failure(`start \`${command}\``, result);
