@@ -68,7 +68,7 @@ export function isConfigValue({ type, options, min, max }: ConfigOption, value: 
   return value.trim() !== "" && Number.isFinite(number) && isInside;
 }
 
-/** The values of a selector, in words; those of a number as its bounds. */
+/** The values of a selector as text; those of a number as its bounds. */
 export function configValueWords({ type, options, min, max }: ConfigOption): string {
   if (type === "boolean") return "true, false";
   if (type === "select") return options.map(({ id }) => id).join(", ");

@@ -68,7 +68,7 @@ export const TaskAsk = looseObject(() => ({
 }));
 export type TaskAsk = z.output<typeof TaskAsk>;
 
-/** The user's answer. `continue` goes on with `message` as instructions, `accept` takes the result as it is. */
+/** The user's answer. `continue` continues with `message` as instructions, `accept` takes the result as it is. */
 export const TaskAnswer = looseObject(() => ({
   choice: z.enum(["continue", "accept", "fail"]),
   message: z.optional(text),

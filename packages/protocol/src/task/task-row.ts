@@ -24,7 +24,7 @@ export const TaskPhaseName = z.enum([
 export const TaskRow = looseObject(() => ({
   /** An id, unless somebody else wrote the task into the database of a fleet: then any text, as it has to be listed too. */
   id: z.string(),
-  /** A short number for people. */
+  /** A short number for users. */
   number: z.int(),
   title: z.string(),
   cwd: z.string(),

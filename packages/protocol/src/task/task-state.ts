@@ -71,7 +71,7 @@ export interface AccountMark {
   /** When a usage limit was last met, and until when that keeps the account from working, as far as that is known. */
   readonly limitedAt?: number | undefined;
   readonly untilMs?: number | undefined;
-  /** When a user last had the task go on after a limit, whatever its time. */
+  /** When a user last had the task continue after a limit, whatever its time. */
   readonly triedAt?: number | undefined;
 }
 
@@ -82,7 +82,7 @@ export type AccountMarks = Readonly<Record<string, AccountMark>>;
 export interface TaskState {
   readonly id: string;
   readonly version: number;
-  /** A short number for people, unique in its store. */
+  /** A short number for users, unique in its store. */
   readonly number: number;
   readonly spec: TaskSpec;
   readonly addedBy: string;

@@ -230,7 +230,7 @@ export const HookRun = looseObject(() => ({
   /** When it ran, by the agent's own name for that, such as `PreToolUse`. */
   event: z.string(),
   name: z.optional(z.string()),
-  /** `blocked`: it kept the agent from going on; `stopped`: it ended the turn. */
+  /** `blocked`: it kept the agent from continuing; `stopped`: it ended the turn. */
   status: z.enum(["inProgress", "completed", "failed", "blocked", "stopped"]),
   output: z.optional(z.string()),
   exitCode: z.optional(z.number()),
