@@ -29,7 +29,7 @@ export type PeerFault = {
 
 /**
  * Handles what arrives, in order of arrival. An error of a handler is passed to `crashed` with the name of the handler,
- * and reading goes on.
+ * and reading continues.
  */
 export type PeerHandlers = {
   request(id: Id, method: string, params: unknown): void | Promise<void>;

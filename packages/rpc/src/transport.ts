@@ -7,7 +7,7 @@ export interface Transport {
   start(receiver: Receiver): void;
   /** Sends text; false asks to wait for the next drain. */
   write(text: string): boolean;
-  /** Calls the listener whenever a refused writer may go on; also when the pipe breaks, so that no writer waits forever. */
+  /** Calls the listener whenever a refused writer may continue; also when the pipe breaks, so that no writer waits forever. */
   onDrain(listener: () => void): void;
   /** Stops delivery, so that the other side feels it. */
   pause(): void;
