@@ -52,7 +52,7 @@ export type ConversationAdapterOptions = {
 const CLOSE_MS = 5_000;
 
 /**
- * The smallest thing a chat channel needs: a key, a prompt, an answer. Conversations go on after restarts of the
+ * The smallest thing a chat channel needs: a key, a prompt, an answer. Conversations continue after restarts of the
  * program or the server, turns of one key run one after the other, and every failure is a TurnFailedError.
  */
 export class ConversationAdapter {

@@ -127,7 +127,7 @@ export class EventStream implements AsyncIterableIterator<AgentEvent, undefined>
     });
   }
 
-  /** Stops reading; the turn goes on. */
+  /** Stops reading; the turn continues. */
   return(): Promise<IteratorResult<AgentEvent, undefined>> {
     this.#drop();
     this.end();

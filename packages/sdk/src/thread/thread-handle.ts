@@ -128,7 +128,7 @@ export class ThreadHandle {
     }
   }
 
-  /** Unsubscribes from the thread: its turn goes on, its events no longer arrive here. */
+  /** Unsubscribes from the thread: its turn continues, its events no longer arrive here. */
   async unsubscribe(options: CallOptions = {}): Promise<void> {
     this.release();
     await this.#client.call("thread/unsubscribe", { threadId: this.id }, options);

@@ -121,7 +121,7 @@ export class TurnRun {
     try {
       this.#observer.event(event);
     } catch (thrown) {
-      // The observer may be the caller's code; the turn goes on without it.
+      // The observer may be the caller's code; the turn continues without it.
       this.#client.warnOfFault("the observer of a turn", thrown);
     }
     if (event.type === "turn/completed") this.#complete(event.data.turn);
