@@ -56,7 +56,7 @@ describe("a unix socket", () => {
     onTestFinished(() => void process.umask(before));
     const path = folder.join("flint.sock");
     const starting = listenPrivately(path);
-    // Only microtasks: nothing that waits for the system goes on in between.
+    // Only microtasks: nothing that waits for the system runs in between.
     for (let turn = 0; turn < 100 && !existsSync(path); turn += 1) await Promise.resolve();
     const mode = statSync(path).mode & 0o777;
     (await starting).close();
