@@ -29,7 +29,7 @@ export interface VerdictEvidence {
 
 /**
  * All findings after a verdict. Flint gives new ones their id. After the first round, a new finding blocks only if it is
- * a blocker or on lines that changed since, so that a review cannot go on for ever.
+ * a blocker or on lines that changed since, so that a review cannot continue for ever.
  */
 export function findingsAfterVerdict(
   state: TaskState,

@@ -8,7 +8,7 @@ import { type Fallback, modelOf, TurnEvents } from "./turn-events.ts";
 /** Interval at which a running turn is reported. */
 const HEARTBEAT_MS = 30_000;
 
-/** Publishes what happens in the turns of one run, and that they go on. */
+/** Publishes the events of the turns of one run, and regular signs that they continue. */
 export class RunEvents implements RunObserver {
   readonly #sink: EventSink;
   readonly #now: () => number;
@@ -62,7 +62,7 @@ export class RunEvents implements RunObserver {
     this.#roles.delete(role);
   }
 
-  /** No turn goes on any more. */
+  /** No turn runs any longer. */
   stop(): void {
     clearInterval(this.#heartbeat);
   }

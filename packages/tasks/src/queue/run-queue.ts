@@ -41,7 +41,7 @@ export interface RunQueue {
 /** The pool of tasks and workers that name none. */
 export const DEFAULT_POOL = "default";
 
-/** The pool of a single worker, for runs that go on best where they were. */
+/** The pool of a single worker, for runs that continue best where they were. */
 export function poolOfWorker(worker: string): string {
   return `@${worker}`;
 }

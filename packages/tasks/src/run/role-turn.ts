@@ -67,7 +67,7 @@ export interface RoleTurnRequest {
   /** Called once the thread is known, and again once the turn is. */
   onTurn(turn: TurnReference): Promise<void>;
   onEvent?(event: AgentEvent): void;
-  /** Called with what could not be done as asked, while the turn goes on. */
+  /** Called with what could not be done as asked, while the turn continues. */
   onWarning(message: string): void;
 }
 
@@ -209,7 +209,7 @@ async function effortOf(
   return {};
 }
 
-/** Compacts a long context before it is used again; an agent that cannot just goes on. */
+/** Compacts a long context before it is used again; an agent that cannot compact continues. */
 async function compact(
   client: FlintClient,
   thread: ThreadHandle,

@@ -59,7 +59,7 @@ function entryOf(event: AgentEvent): LogEntry | undefined {
       return { message, level: willRetry ? "warning" : "error", threadId };
     }
     case "warning":
-      // Those of the agent itself and what becomes of limits; what else Flint warns about is for who chose the settings.
+      // Warnings of the agent itself and of limits; all others of Flint are for the user who chose the settings.
       if (!LOGGED_WARNINGS.has(event.data.reason)) return undefined;
       return { message: event.data.message, level: "warning", threadId: event.data.threadId };
     default:

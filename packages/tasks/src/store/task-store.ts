@@ -21,7 +21,7 @@ export interface TaskWrite {
   readonly task: string;
   /** The version of the state that the events were decided from. */
   readonly expect: number;
-  /** The lease of the worker that writes; absent for people and the scheduler. */
+  /** The lease of the worker that writes; absent for users and the scheduler. */
   readonly lease?: Lease | undefined;
   readonly events: readonly TaskEventBody[];
 }

@@ -36,7 +36,7 @@ export class Simulation {
   #now = 1_800_000_000_000;
   #ids = 0;
   readonly store: MemoryStore;
-  /** The real one: it receives each change before the one who made it goes on, and looks at once. */
+  /** The real one: it receives each change before the one who made it continues, and looks at once. */
   readonly #scheduler: TaskScheduler;
   /** True if the workers have been woken since they last took what was offered; nothing else makes them look. */
   #isAwake = true;

@@ -28,7 +28,7 @@ const METRICS_MINUTES = 14 * 24 * 60;
 
 /**
  * Runs as jobs of plain BullMQ queues, one for each pool. A job holds ids only, is tried once, and is failed if its
- * worker falls silent: what becomes of a lost run is decided from the store, never from the state of a job.
+ * worker falls silent: the fate of a lost run is decided from the store, never from the state of a job.
  */
 export class BullQueue implements RunQueue {
   readonly #bull: Bull;
