@@ -29,7 +29,7 @@ export class TestClient {
   readonly session: ClientSession;
   /** Everything received, events and responses, in order of arrival. */
   readonly received: Received[] = [];
-  /** Set to true to accept no more events; call `drained()` to go on. */
+  /** Set to true to accept no more events; call `drained()` to continue. */
   full = false;
   readonly #waiters = new Set<Waiter>();
 

@@ -32,7 +32,7 @@ export type FakeStep =
   | { readonly spawn: readonly string[]; readonly detached?: boolean }
   /** Stays alive when it gets these. */
   | { readonly ignoreSignals: readonly NodeJS.Signals[] }
-  /** Closes stdout and goes on. */
+  /** Closes stdout and continues. */
   | { readonly closeOutput: true }
   | { readonly exit: number }
   /** Ends itself as if killed from outside. */

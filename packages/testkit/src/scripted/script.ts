@@ -71,9 +71,9 @@ export type Step =
   | ({ readonly fileChange: readonly FileUpdateChange[] } & Asking)
   /** Pretends to call a tool. */
   | ({ readonly tool: string; readonly arguments?: unknown; readonly result?: unknown } & Asking)
-  /** Asks whether it may and goes on either way; the decision is in the record. */
+  /** Asks whether it may and continues either way; the decision is in the record. */
   | { readonly approve: Action }
-  /** Asks the user and goes on; the answers are in the record. */
+  /** Asks the user and continues; the answers are in the record. */
   | { readonly ask: readonly UserQuestion[] }
   /** Has a client run a tool that it offers; what it gave is in the record. */
   | { readonly clientTool: string; readonly namespace?: string; readonly arguments?: unknown }
