@@ -139,7 +139,7 @@ export class SessionApp {
     return code;
   }
 
-  /** The thread that is shown, and whether its turn goes on without the session; undefined before the first prompt. */
+  /** The thread that is shown, and whether its turn continues without the session; undefined before the first prompt. */
   get thread(): { readonly id: string; readonly continues: boolean } | undefined {
     const { threadId, state, turns } = this.#session;
     const isEmpty = turns.isComplete && turns.known.length === 0;

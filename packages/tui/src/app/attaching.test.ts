@@ -13,7 +13,7 @@ const latest = {
 const BEGUN = "Above.\n\nThe first ha";
 const WHOLE = "Above.\n\nThe first half.\n\nThe rest.";
 
-/** A message that goes on once the gate is open. */
+/** A message that continues once the gate is open. */
 const message = (gate: Gate): Script => [
   { emit: { type: "item/started", item: { type: "agentMessage", id: "m", text: "" } } },
   { emit: { type: "item/agentMessage/delta", itemId: "m", delta: BEGUN } },

@@ -195,7 +195,7 @@ export class Pager implements Page {
   }
 }
 
-/** A page of fixed text. What does not fit on a row goes on below, indented. */
+/** A page of fixed text. What does not fit on a row continues below, indented. */
 export function textPage(title: string, lines: readonly Line[], indent = 0): Pager {
   const wrapped = (look: RenderOptions) => lines.flatMap((line) => wrapLine(line, look.columns - 1, indent));
   return new Pager({ title, lines: wrapped });

@@ -26,7 +26,7 @@ interface ActionTarget {
   say(text: string): void;
 }
 
-/** Does something with a row of the transcript. Gives `close` if that goes on outside of it. */
+/** Does something with a row of the transcript. Gives `close` if that continues outside of it. */
 export function runRowAction(
   session: SessionContext,
   action: RowAction,

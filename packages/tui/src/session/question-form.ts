@@ -120,7 +120,7 @@ export class QuestionForm {
     else this.#checked.add(option);
   }
 
-  /** Takes the answer and goes on. Without any answer nothing happens. */
+  /** Takes the answer and continues. Without any answer nothing happens. */
   #submit(): true | "answered" {
     const question = this.#question;
     const given = this.#given();

@@ -63,7 +63,7 @@ test("removes live rows that a narrower terminal has wrapped", () => {
   const size = { columns: 20 };
   const region = regionOn(screen, size);
   region.draw(lines("final"), lines("0123456789abcde"));
-  // What the terminal itself does to a row that no longer fits: it goes on in the next, and so does the cursor.
+  // What the terminal itself does to a row that no longer fits: it continues in the next, and so does the cursor.
   size.columns = 10;
   screen.replace(["final", "0123456789", "abcde"]);
   region.clear();

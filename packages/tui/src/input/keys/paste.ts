@@ -18,7 +18,7 @@ export class PasteCollector {
   /** The end of the last piece, if it may be the start of the end marker. */
   #held = "";
 
-  /** Takes a piece. Returns what follows the end of the paste, or undefined if it goes on. */
+  /** Takes a piece. Returns what follows the end of the paste, or undefined if it continues. */
   add(piece: string): string | undefined {
     const text = this.#held + piece;
     const end = text.indexOf(PASTE_END);

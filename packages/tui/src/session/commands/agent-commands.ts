@@ -25,7 +25,7 @@ function modelItem(session: SessionContext, model: Model): MenuItem {
   };
 }
 
-/** Lets the user switch to another agent; the thread goes on with it. */
+/** Lets the user switch to another agent; the thread continues with it. */
 export function chooseAgent(session: SessionContext, requested: string): void {
   session.run(async () => {
     const models = await session.client.models();
@@ -165,7 +165,7 @@ function setControl(session: SessionContext, id: string, value: string): void {
 
 const NO_GOAL = "No goal. /goal TEXT sets one.";
 
-/** Sets, shows or clears the goal of the thread. `/goal TEXT --check COMMAND` goes on until the command succeeds. */
+/** Sets, shows or clears the goal of the thread. `/goal TEXT --check COMMAND` continues until the command succeeds. */
 export function setGoal(session: SessionContext, text: string): void {
   session.run(async () => {
     if (text === "" && session.state === undefined) return session.say(NO_GOAL);

@@ -37,7 +37,7 @@ export function toggleStash(session: Session): void {
   session.say(`Stashed. Press ${help.stashKey} with an empty prompt to restore it.`);
 }
 
-/** Begins to type a command, for the user to go on. What was written is put aside. */
+/** Begins to type a command, for the user to continue. What was written is put aside. */
 export function typeOut(session: Session, id: CommandId): void {
   if (!session.composer.isEmpty) toggleStash(session);
   session.composer.setText(`/${commandOf(id).slash ?? ""} `);

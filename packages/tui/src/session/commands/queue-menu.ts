@@ -63,7 +63,7 @@ export function editQueue(session: SessionContext, selected = 0): void {
   );
 }
 
-/** Takes an input out of the queue and into the composer. The turn goes on. */
+/** Takes an input out of the queue and into the composer. The turn continues. */
 async function takeBack(
   session: SessionContext,
   threadId: string,

@@ -71,7 +71,7 @@ export class OpenThread {
     else await this.change({ config: { ...this.#pending.config, [id]: value } });
   }
 
-  /** Goes over to another thread, or to a new one. The turn of this one goes on; its events are no longer received. */
+  /** Switches to another thread, or to a new one. The turn of this one continues; its events are no longer received. */
   async switchTo(threadId: string | undefined): Promise<void> {
     const next = threadId === undefined ? undefined : await this.#attach(threadId);
     if (next === undefined) await this.readDefaults();

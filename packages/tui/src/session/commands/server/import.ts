@@ -5,7 +5,7 @@ import type { SessionContext } from "../../context.ts";
 /** More sessions than this are not offered at once; `flint threads import` lists more. */
 const MOST = 100;
 
-/** Lets the user go on with a session that an agent had without Flint: in this folder, or in all. */
+/** Lets the user continue with a session that an agent had without Flint: in this folder, or in all. */
 export function importSession(session: SessionContext, which: string): void {
   session.run(async () => {
     const cwd = session.settings?.cwd ?? session.machine.cwd;
