@@ -1,6 +1,6 @@
 import { type Budget, type Cost, isPathIn } from "@flint/protocol";
 
-/** A time for people: `0.4s`, `12s`, `3m 05s`, `1h 02m`. */
+/** A duration as users read it: `0.4s`, `12s`, `3m 05s`, `1h 02m`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, milliseconds) / 1000;
   if (seconds < 9.95) return `${seconds.toFixed(1)}s`;
@@ -23,12 +23,12 @@ export function ageOf(then: number, now: number): string {
   return length === 0 ? "just now" : `${Math.floor(ago / length)} ${unit} ago`;
 }
 
-/** A number of tokens for people: `940 tokens`, `1.2k tokens`, `3.4M tokens`. */
+/** A number of tokens as users read it: `940 tokens`, `1.2k tokens`, `3.4M tokens`. */
 export function tokens(count: number): string {
   return count === 1 ? "1 token" : `${short(count)} tokens`;
 }
 
-/** Money for people, with enough digits to tell it from nothing: `$0.021`, `about $0.14` if it is estimated. */
+/** Money as users read it, with enough digits to differ from zero: `$0.021`, `about $0.14` if it is estimated. */
 export function money({ amount, currency, estimated = false }: Cost): string {
   const digits = amount === 0 || amount >= 1 ? 2 : amount >= 0.01 ? 3 : 4;
   const text = amount.toFixed(digits);
@@ -36,7 +36,7 @@ export function money({ amount, currency, estimated = false }: Cost): string {
   return estimated ? `about ${shown}` : shown;
 }
 
-/** The limits of a budget for people: `$2.00, 5m 00s per turn; 1.0M tokens per thread`. Empty if there are none. */
+/** The limits of a budget as users read them: `$2.00, 5m 00s per turn; 1.0M tokens per thread`. Empty if there are none. */
 export function budget({ turn = {}, thread = {} }: Budget): string {
   const parts = [
     ["turn", turn, turn.steps === undefined ? [] : [count(turn.steps, "model call")]],
@@ -58,7 +58,7 @@ function limitWords(limits: Pick<NonNullable<Budget["turn"]>, "costUsd" | "token
   ];
 }
 
-/** A size for people: `512 bytes`, `1.5 KiB`, `3.2 MiB`, `75.0 GiB`. */
+/** A size as users read it: `512 bytes`, `1.5 KiB`, `3.2 MiB`, `75.0 GiB`. */
 export function size(bytes: number): string {
   if (bytes < 1024) return count(bytes, "byte");
   const [amount, unit] =

@@ -22,7 +22,7 @@ export type Ask = AskPlace &
     | { readonly kind: "approval"; readonly prompt: ApprovalPrompt; readonly approval: Approval }
     | {
         readonly kind: "question";
-        /** `budget` if a limit was reached and the turn waits whether it may go on. */
+        /** `budget` if a limit was reached and the turn waits whether it may continue. */
         readonly about: "budget" | "agent";
         readonly questions: readonly UserQuestion[];
       }

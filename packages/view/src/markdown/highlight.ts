@@ -92,7 +92,7 @@ class CodeLine {
     return mark !== "#" || this.#at === 0 || /\s/.test(this.#text[this.#at - 1] ?? "");
   }
 
-  /** Something that may go on on the next line. */
+  /** Something that may continue on the next line. */
   #inside(until: string, kind: "comment" | "string", from: number): void {
     const end = this.#text.indexOf(until, this.#at + from);
     const to = end === -1 ? this.#text.length : end + until.length;

@@ -70,7 +70,7 @@ export class Cuts {
   #canCut(text: string, isBlank: boolean): boolean {
     if (isBlank || !this.#wasBlank || this.#first === undefined) return false;
     if (this.#fence !== undefined || this.#rawHtml !== undefined || /^[ \t]/.test(text)) return false;
-    // A list goes on after a blank line; another kind of marker is left to the lexer.
+    // A list continues after a blank line; another kind of marker is left to the lexer.
     return !(MARKER.test(this.#first) && MARKER.test(text));
   }
 
