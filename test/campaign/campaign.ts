@@ -68,7 +68,7 @@ interface CampaignParts {
   readonly redis: RedisServer;
   /** Between the workers and Redis. */
   readonly relay: Relay;
-  /** Sees what becomes of the tasks. */
+  /** Observes the fate of the tasks. */
   readonly watcher: RedisStore;
   readonly repository: CampaignRepository | undefined;
 }

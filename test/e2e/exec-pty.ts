@@ -10,7 +10,7 @@ import { FLINT } from "./server.ts";
 export interface PtyOptions {
   readonly columns?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** The folder of an earlier command, to go on with its workspace and its state. */
+  /** The folder of an earlier command, to continue with its workspace and its state. */
   readonly folder?: string;
   /** The part after the command, such as a pipe. */
   readonly shell?: (command: string) => string;

@@ -12,7 +12,7 @@ import { Terminal } from "./tmux.ts";
 const run = promisify(execFile);
 const STARTS_WITHIN_MS = 60_000;
 
-/** A process of Flint that goes on until it is ended. */
+/** A process of Flint that continues until it is ended. */
 export class FlintProcess {
   readonly #child: ChildProcess;
   readonly exited: Promise<number | null>;

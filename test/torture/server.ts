@@ -66,7 +66,7 @@ export class TortureServer {
     return turn;
   }
 
-  /** The first message with this method in a turn that goes on; fails if the turn ends before. */
+  /** The first message with this method in a turn that continues; fails if the turn ends before. */
   async during(turnId: string, method: string, after = 0): Promise<WireMessage> {
     const message = await this.wire.waitFor(
       (candidate) => candidate.method === method || completedTurn(candidate)?.id === turnId,

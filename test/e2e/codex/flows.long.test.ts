@@ -88,7 +88,7 @@ for (const scripted of SCRIPTED_AGENTS) {
       await tui.isDone();
       expect(await readFile(join(fixture.workspace, FILES.allowed), "utf8")).toBe("lantern\n");
       await tui.ask(FLOWS.declinedChange);
-      // Of changes to files it offers no answer that declines them and lets the turn go on.
+      // Of changes to files it offers no answer that declines them and lets the turn continue.
       await tui.answer(FILES.declined, "Escape");
       await tui.shows("Conversation interrupted");
       expect(existsSync(join(fixture.workspace, FILES.declined))).toBe(false);
