@@ -10,7 +10,10 @@ const START = [
   "packages/server/src/config/server-config.ts",
   "packages/server/src/config/user-config.ts",
 ];
-/** What a server loads besides: its lock before it answers, and what its listeners share with a turn. */
+/**
+ * Further modules that a server loads: its lock before it answers, and the parts that its listeners share
+ * with a turn.
+ */
 const CLAIM = [
   "packages/server/src/single-instance/claim.ts",
   "packages/sdk/src/transport/server-location.ts",

@@ -3,13 +3,13 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What belongs to this clone; `npm ci` removes it. */
+/** The cache of this clone; `npm ci` removes it. */
 const CLONE = fileURLToPath(new URL("../../node_modules/.cache/flint/", import.meta.url));
 
-/** What the set-up found, by name, for the tests to read. */
+/** The results of the set-up, by name, for the tests to read. */
 export const FOUND = join(CLONE, "found.json");
 
-/** Where everything lives that is fetched, for all clones of this user. Removing it is always safe. */
+/** The folder of everything that is fetched, for all clones of this user. Removing it is always safe. */
 export const CACHE = cacheFolder(process.env, CLONE);
 
 /** The cache that the environment asks for; that of the clone where the user's own cannot be written. */
@@ -38,7 +38,7 @@ export async function fillFolder(folder, fill) {
   }
 }
 
-/** What set-ups left that were killed while they fetched this folder. */
+/** Removes files left by set-ups that were killed while they fetched this folder. */
 function removeLeftovers(folder) {
   const parent = join(folder, "..");
   if (!existsSync(parent)) return;

@@ -18,7 +18,7 @@ const NETWORK = ["-o", "Acquire::http::Timeout=20", "-o", "Acquire::Retries=2"];
 /** Package lists of our own for this run, because the machine's may be missing, old, or closed to us. */
 let lists;
 
-/** Where a program lies that was unpacked from Debian packages. */
+/** Returns the path of a program that was unpacked from Debian packages. */
 export function debianProgram(name) {
   return join(CACHE, "debian", release(), name, "bin", name);
 }
@@ -103,7 +103,7 @@ function writeLauncher(work, name, program, script) {
   chmodSync(launcher, 0o755);
 }
 
-/** Where the unpacked libraries are; some packages keep theirs a level deeper. */
+/** Returns the folders of the unpacked libraries; some packages keep theirs a level deeper. */
 function libraryFolders(work) {
   const hasLibrary = (folder) => readdirSync(join(work, folder)).some((name) => /^lib.*\.so\b/.test(name));
   return ["files/usr/lib", "files/lib"]

@@ -8,7 +8,7 @@ export function onPath(...names) {
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
 }
 
-/** Whether a file is there and may be run. */
+/** Reports whether a file is there and may be run. */
 export function isExecutable(path) {
   try {
     accessSync(path, constants.X_OK);

@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 const BAD_SCRIPT = 64;
 const CHUNK = 64 * 1024;
 
-/** What a script may refer to by `$name`; `expect` adds to it. */
+/** The values that a script may refer to by `$name`; `expect` adds to them. */
 const known = new Map(
   Object.entries({
     argv: process.argv.slice(3),
@@ -69,7 +69,7 @@ function parseLine(line) {
 }
 
 /**
- * Whether a value has everything that a pattern asks for; `$name` fits anything and is remembered.
+ * Reports whether a value has everything that a pattern asks for; `$name` fits anything and is remembered.
  * @param {unknown} pattern
  * @param {unknown} value
  * @param {Map<string, unknown>} captured
