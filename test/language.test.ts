@@ -49,19 +49,17 @@ const ALLOWED_NAMES: ReadonlySet<string> = new Set([
   ...["runAsNobody", "launchAsNobody", "probeAsNobody", "probeScopeAsNobody", "Person"],
 ]);
 
-/** Openings of comments that describe by a question, with a plain statement for each. */
-const QUESTIONS: readonly (readonly [pattern: RegExp, instead: string])[] = [
-  [
-    /^\/\*\*[\s*]+What (?:a|an|the) [\w' -]+ (?:runs|works|starts|is (?:started|opened|made|run|played)) with\b/,
-    "Options of …",
-  ],
-  [/^\/\*\*[\s*]+What (?:a|an|the) [\w' -]+ (?:depends on|is made of|is given)\b/, "Dependencies of …"],
-  [/^\/\*\*[\s*]+What is wrong with\b/, "The problem with …"],
-  [/^\/\*\*[\s*]+What is known about\b/, "The facts known about …"],
-  [/^\/\*\*[\s*]+How (?:a|an|the) [\w' -]+ ended\b/, "The outcome of …"],
-  [/^\/\*\*[\s*]+How long [^,.;]+ may take\./, "The timeout of …"],
-  [/^\/\*\*[\s*]+How many \w+ (?:are|were|there)\b/, "The number of …"],
-];
+/** Question words that must not open a doc comment, with openings to use instead. */
+const QUESTION_WORDS: ReadonlyMap<string, string> = new Map([
+  ["What", "Options of …, The part that …, Returns the …"],
+  ["How", "The way …, The number of …, The outcome of …, Time within which …"],
+  ["Whether", "True if … for a value, Reports whether … for a function"],
+  ["Who", "The user that …, The party that …"],
+  ["Which", "The … that …"],
+  ["That", "Checks that …, Reports that …"],
+  ["Where", "The folder of …, The position of …"],
+  ["Why", "The reason …"],
+]);
 
 test("comments, messages, test titles and docs use the words of the field", () => {
   const found = [...sentences()].flatMap(({ place, text }) =>
@@ -93,7 +91,7 @@ test("names of identifiers and files use the words of the field", () => {
   expect(found).toEqual([]);
 });
 
-test("comments open with a statement, not with a question", () => {
+test("doc comments open with a statement, not with a question word", () => {
   const found = codeFiles().flatMap(([path, tokens]) =>
     tokens.flatMap(({ kind, text, line }) =>
       kind === "comment" ? questionsIn(text).map((instead) => `${path}:${line}: write: ${instead}`) : [],
@@ -115,17 +113,20 @@ test("a private word is found in each form of a name, and not inside of another 
   expect(names.map((name) => privateParts(name).length)).toEqual([1, 1, 1, 1, 0, 0, 0]);
 });
 
-test("a question is found at the start of a comment only", () => {
-  const comments = [
-    "/** What a turn runs with. */",
-    "/**\n * How the merge ended.\n */",
-    "/** Says how a turn ended. */",
-  ];
-  expect(comments.map((comment) => questionsIn(comment).length)).toEqual([1, 1, 0]);
+test("a question word is found at the start of a doc comment only", () => {
+  const planted = [...QUESTION_WORDS.keys()].flatMap((word) => [
+    `/** ${word} the merge ended. */`,
+    `/**\n * ${word} the merge ended.\n */`,
+  ]);
+  const plain = ["/** Reports how it ended. */", "// What is allowed is a rule.", "/** Whatever it is. */"];
+  expect([...planted, ...plain].filter((comment) => questionsIn(comment).length > 0)).toEqual(planted);
 });
 
+/** Returns what to write instead of a question word that opens a doc comment; empty if none does. */
 function questionsIn(comment: string): string[] {
-  return QUESTIONS.flatMap(([pattern, instead]) => (pattern.test(comment) ? [instead] : []));
+  const word = /^\/\*\*[\s*]+(\w+)\b/.exec(comment)?.[1] ?? "";
+  const instead = QUESTION_WORDS.get(word);
+  return instead === undefined ? [] : [instead];
 }
 
 /** Returns the replacements for each private part of a name in camel case, in capitals, or with hyphens. */

@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 const [file = "", program = "", ...args] = process.argv.slice(2);
 const RESETS_IN_SECONDS = 7200;
 
-/** What Claude Code writes instead of a result once the limit of five hours is reached. */
+/** The frames that Claude Code writes instead of a result once the limit of five hours is reached. */
 function limitFrames(result) {
   const resetsAt = Math.floor(Date.now() / 1000) + RESETS_IN_SECONDS;
   const of = { uuid: result.uuid, session_id: result.session_id };
