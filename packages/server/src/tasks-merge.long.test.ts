@@ -174,19 +174,22 @@ describe("the result of a task that was done without a merge", () => {
   });
 });
 
-confined("a task is done again from a round of an earlier attempt, in a worktree with its files", async () => {
-  let turns = 0;
-  const { client, cwd, git } = await setUpTasks((text, turn, folder) => {
-    turns += 1;
-    return writes(`${turns}.txt`, "x\n")(text, turn, folder);
-  });
-  const { id: taskId } = await addTask(client, cwd, { reviewers: [], merge: "none" });
-  for (const from of [{}, { fromAttempt: 1, fromRound: 1 }]) {
-    await approve(client, taskId);
-    await untilPhase(client, taskId, "done", "asking", "failed");
-    await client.call("task/retry", { taskId, ...from });
-  }
-  const third = await untilPhase(client, taskId, "approving", "asking", "failed");
-  const files = await git("ls-tree", "-r", "--name-only", third.result?.commit ?? "");
-  expect([third.attempt, files]).toEqual([3, "1.txt\n3.txt\na.txt"]);
-});
+confined(
+  "a task is done again from a round of an earlier attempt, in a worktree with its files",
+  async () => {
+    let turns = 0;
+    const { client, cwd, git } = await setUpTasks((text, turn, folder) => {
+      turns += 1;
+      return writes(`${turns}.txt`, "x\n")(text, turn, folder);
+    });
+    const { id: taskId } = await addTask(client, cwd, { reviewers: [], merge: "none" });
+    for (const from of [{}, { fromAttempt: 1, fromRound: 1 }]) {
+      await approve(client, taskId);
+      await untilPhase(client, taskId, "done", "asking", "failed");
+      await client.call("task/retry", { taskId, ...from });
+    }
+    const third = await untilPhase(client, taskId, "approving", "asking", "failed");
+    const files = await git("ls-tree", "-r", "--name-only", third.result?.commit ?? "");
+    expect([third.attempt, files]).toEqual([3, "1.txt\n3.txt\na.txt"]);
+  },
+);
