@@ -76,6 +76,20 @@ describe("a protected name is found", () => {
       expect((await offered()).protectedPaths).toEqual(found);
     });
 
+  confined("in a commit that the user has moved back from, below those of the agent", async () => {
+    const { agent, offered, git } = await newRepository({
+      prepare: async (path, git) => {
+        await writeFile(join(path, ".npmrc"), "ignore-scripts=false\n");
+        await git("add", ".npmrc");
+        return void (await git("commit", "-qm", "second"));
+      },
+    });
+    await agent("echo x > b.txt; git add b.txt; git commit -qm third");
+    await git("reset", "-q", "--hard", "main~1");
+    await git("commit", "-q", "--allow-empty", "-m", "other");
+    expect((await offered()).protectedPaths).toEqual([".npmrc"]);
+  });
+
   confined("in the hooks and programs that the settings of the repository name", async () => {
     const { agent, offered } = await newRepository({
       prepare: async (_path, git) => {

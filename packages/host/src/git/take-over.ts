@@ -17,6 +17,7 @@ import {
 } from "./incoming.ts";
 import { detachedCommit, OfferedRefs } from "./offered-refs.ts";
 import type { PrivateGitDir } from "./private-git-dir.ts";
+import { ProtectedCommits } from "./protected-commits.ts";
 import { assertObjectsComplete, receiveObjects } from "./receive.ts";
 import {
   headCommit,
@@ -75,6 +76,7 @@ export class GitTakeOver {
   readonly #private: PrivateGitDir;
   readonly #confined: ConfinedGit;
   readonly #offered: OfferedRefs;
+  readonly #protected: ProtectedCommits;
   readonly #limits: TakeOverLimits;
   /** Prefix of the refs that keep declined commits. */
   readonly #prefix: string;
@@ -91,7 +93,8 @@ export class GitTakeOver {
     this.#git = git;
     this.#private = privateDir;
     this.#confined = confined;
-    this.#offered = new OfferedRefs(git, privateDir.repository.worktree);
+    this.#offered = new OfferedRefs(git);
+    this.#protected = new ProtectedCommits(git, privateDir.repository.worktree);
     this.#limits = limits;
     this.#prefix = declinedBelow;
   }
@@ -136,10 +139,14 @@ export class GitTakeOver {
     if (requested.length > 0)
       await receiveObjects(this.#git, sender, { requested, known, maxBytes: this.#limits.packBytes });
     const incoming = await this.#sinceUsersCommits(reported, now);
-    const [refs, diff, protectedPaths] = await Promise.all([
-      this.#offered.list(incoming),
+    const listing = this.#offered.list(incoming);
+    const seen = listing.then((list) => list.seen);
+    // It is awaited below, perhaps after it has failed.
+    seen.catch(() => undefined);
+    const [{ refs }, diff, protectedPaths] = await Promise.all([
+      listing,
       this.#offered.diff(incoming),
-      this.#offered.protectedPaths(incoming, now),
+      this.#protected.paths(incoming, now, seen),
       requested.length === 0 ? undefined : assertObjectsComplete(this.#git, requested),
     ]);
     this.#kept = [...(now.kept?.keys() ?? [])];
