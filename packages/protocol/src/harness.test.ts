@@ -9,7 +9,7 @@ describe("the vocabulary of the harness protocol", () => {
     expect({ name: HARNESS.name, header: HARNESS.header }).toEqual({ name: "harness", header: true });
   });
 
-  test("has seven requests, eight notifications and no server requests", () => {
+  test("has nine requests, eight notifications and no server requests", () => {
     expect(Object.keys(HARNESS.requests)).toEqual([
       "initialize",
       "thread.create",
@@ -18,6 +18,8 @@ describe("the vocabulary of the harness protocol", () => {
       "turn.start",
       "turn.cancel",
       "approval.respond",
+      "background.list",
+      "background.stop",
     ]);
     expect(Object.keys(HARNESS.serverNotifications)).toEqual([
       "thread.created",

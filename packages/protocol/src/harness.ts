@@ -107,6 +107,15 @@ export const HarnessApprovalRequest = looseObject(() => ({
 }));
 export type HarnessApprovalRequest = z.output<typeof HarnessApprovalRequest>;
 
+/** A command that the agent left running. */
+export const HarnessBackgroundCommand = looseObject(() => ({
+  processId: z.string(),
+  command: z.string(),
+  directory: z.optional(z.string()),
+  itemId: z.optional(z.string()),
+}));
+export type HarnessBackgroundCommand = z.output<typeof HarnessBackgroundCommand>;
+
 const ofItem = looseObject(() => ({ item: HarnessItem }));
 const Done = looseObject(() => ({ ok: z.literal(true) }));
 const startThread = METHODS["thread/start"].params.shape;
@@ -182,6 +191,16 @@ export const HARNESS = defineVocabulary({
       doc: "Answers an approval. The first answer counts.",
       params: looseObject(() => ({ requestId: z.string(), decision: HarnessDecision })),
       result: Done,
+    },
+    "background.list": {
+      doc: "Lists the commands that the agent of a thread left running in the background.",
+      params: looseObject(() => ({ threadId: Id })),
+      result: looseObject(() => ({ commands: z.array(HarnessBackgroundCommand) })),
+    },
+    "background.stop": {
+      doc: "Stops a background command, or all of a thread if no `processId` is given. `stopped` has the ids of those that were running.",
+      params: looseObject(() => ({ threadId: Id, processId: z.optional(Id) })),
+      result: looseObject(() => ({ stopped: z.array(z.string()) })),
     },
   },
   notifications: {},

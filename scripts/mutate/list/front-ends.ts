@@ -172,4 +172,12 @@ export const FRONT_END_FAULTS: readonly Mutation[] = [
     replace: "const folders = data.map(({ cwd }) => ({ cwd, ...NO_HOOKS }));",
     tests: ["packages/frontends/src/codex/requests/requested-options.test.ts"],
   },
+  {
+    name: "harness-stops-all",
+    promise: "A harness client that stops one background command leaves the others running.",
+    file: "packages/frontends/src/harness/frontend.ts",
+    find: "params: { threadId: threadIdOf(threadId), ...(processId === undefined ? {} : { processId }) },",
+    replace: "params: { threadId: threadIdOf(threadId) },",
+    tests: ["packages/frontends/src/harness/frontend.test.ts"],
+  },
 ];

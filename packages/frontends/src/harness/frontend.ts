@@ -1,8 +1,10 @@
 import {
+  type BackgroundCommand,
   type Decision,
   FlintError,
   HARNESS,
   HARNESS_VERSION,
+  type HarnessBackgroundCommand,
   type HarnessDecision,
   type HarnessEvent,
   LIMITS,
@@ -83,7 +85,21 @@ export const requests: RequestTable<Harness> = {
     params: { ...approvalOf(requestId), decision: DECISIONS[decision] },
     answer: () => DONE,
   }),
+  "background.list": ({ threadId }) => ({
+    method: "thread/backgroundCommands/list",
+    params: { threadId: threadIdOf(threadId) },
+    answer: ({ data }) => ({ commands: data.map(backgroundCommandOf) }),
+  }),
+  "background.stop": ({ threadId, processId }) => ({
+    method: "thread/backgroundCommands/stop",
+    params: { threadId: threadIdOf(threadId), ...(processId === undefined ? {} : { processId }) },
+    answer: ({ stopped }) => ({ stopped: [...stopped] }),
+  }),
 };
+
+function backgroundCommandOf({ cwd, ...command }: BackgroundCommand): HarnessBackgroundCommand {
+  return { ...command, ...(cwd === undefined ? {} : { directory: cwd }) };
+}
 
 /** Names of roles, not of agents: that of any agent that writes code. */
 const ROLES: ReadonlySet<string> = new Set(["code", "build", "default"]);

@@ -21,6 +21,8 @@ const FLINT_CLIENT: ClientScript = {
   turnEnd: '"method":"turn/completed"',
   isApproval: ({ method }) => method === "item/commandExecution/requestApproval",
   answer: (_approval, isAllowed) => ({ result: { decision: isAllowed ? "accept" : "decline" } }),
+  listBackground: (threadId) => ["thread/backgroundCommands/list", { threadId }],
+  stopBackground: (threadId, processId) => ["thread/backgroundCommands/stop", { threadId, processId }],
   isWithdrawal: ({ method, params }, approval) =>
     method === "approval/resolved" && fields(params).approvalId === fields(approval.params).approvalId,
 };
@@ -32,6 +34,11 @@ export const CLIENT_SCRIPTS = {
     ...FLINT_CLIENT,
     initialize: ["initialize", { clientInfo: CLIENT_INFO, capabilities: { experimentalApi: true } }],
     attach: (threadId) => ["thread/resume", { threadId }],
+    listBackground: (threadId) => ["thread/backgroundTerminals/list", { threadId }],
+    stopBackground: (threadId, processId) => [
+      "thread/backgroundTerminals/terminate",
+      { threadId, processId },
+    ],
     isWithdrawal: ({ method, params }, { id }) =>
       method === "serverRequest/resolved" && fields(params).requestId === id,
   },
@@ -49,6 +56,11 @@ export const CLIENT_SCRIPTS = {
       const optionId = isAllowed ? "allow_once" : "reject_once";
       return { result: { outcome: { outcome: "selected", optionId } } };
     },
+    listBackground: (sessionId) => ["session/prompt", { sessionId, prompt: textInput("/ps") }],
+    stopBackground: (sessionId, processId) => [
+      "session/prompt",
+      { sessionId, prompt: textInput(`/stop ${processId}`) },
+    ],
     isWithdrawal: ({ method, params }, { id }) =>
       method === "$/cancel_request" && fields(params).requestId === id,
   },
@@ -66,6 +78,8 @@ export const CLIENT_SCRIPTS = {
       const decision = isAllowed ? "once" : "reject";
       return { call: ["approval.respond", { requestId: fields(params).requestId, decision }] };
     },
+    listBackground: (threadId) => ["background.list", { threadId }],
+    stopBackground: (threadId, processId) => ["background.stop", { threadId, processId }],
     isWithdrawal: ({ method, params }, approval) => {
       const { type, data } = fields(fields(params).item);
       const isEnd = method === "item.completed" && type === "approval";

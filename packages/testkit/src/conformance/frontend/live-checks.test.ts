@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { CLIENT_SCRIPTS } from "../../../../frontends/src/testing/client-scripts.ts";
 import {
   checkAnswerFirst,
+  checkBackground,
   checkClose,
   checkEncodeOnce,
   checkErrors,
@@ -74,6 +75,19 @@ describe("the checks of a front end", () => {
       });
     });
     await expect(checkAnswerFirst(hasty)).rejects.toThrow("thread/started is sent before the answer");
+  });
+
+  test("notice a front end that stops no command", async () => {
+    const idle = broken((frontend, client) => {
+      const handler = frontend.serve(client);
+      return changed(handler, {
+        request: async (params, context) =>
+          context.method.endsWith("/stop")
+            ? context.reply({ stopped: [] })
+            : handler.request(params, context),
+      });
+    });
+    await expect(checkBackground(idle)).rejects.toThrow('sees "p1 p2", and "p1 p2" after it stopped p1');
   });
 
   test("notice an event that is encoded for each client", async () => {

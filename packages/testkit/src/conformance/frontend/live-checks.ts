@@ -3,6 +3,7 @@ import { type EventType, ITEMS, type ItemType, type ThreadEvent, type ThreadItem
 import fc from "fast-check";
 import { vi } from "vitest";
 import { TestClock } from "../../clock.ts";
+import { BareDriver } from "../../test-engine.ts";
 import { WireError, type WireMessage } from "../../wire-client.ts";
 import { arbitraryOf, eventsOf } from "../arbitraries.ts";
 import {
@@ -139,6 +140,37 @@ export async function checkLateAnswer<F extends CheckedFrontend>(
   const asked = messages.filter((message) => frontend.script.isApproval(message)).length;
   if (asked !== 1)
     throw new Error(`a client is asked ${asked} times, though its late answer allows the command`);
+}
+
+/** Throws unless a client sees the commands that an agent left running, and can stop one of them. */
+export async function checkBackground<F extends CheckedFrontend>(
+  frontend: FrontendUnderTest<F>,
+): Promise<void> {
+  let running = ["p1", "p2"].map((processId) => ({ processId, command: `sleep ${processId}`, cwd: "/code" }));
+  const driver = new BareDriver({
+    run: async () => ({ status: "completed" }),
+    backgroundCommands: async () => running,
+    stopBackgroundCommand: async (stopped) => {
+      running = running.filter(({ processId }) => processId !== stopped);
+      return true;
+    },
+  });
+  const client = await new LiveFrontend(frontend, [], SYSTEM_CLOCK, { driver }).client();
+  const { script } = frontend;
+  const threadId = await client.startThread();
+  await client.prompt(threadId);
+  await client.received(script.turnEnd);
+  const listed = async () => {
+    const before = client.wire.mark;
+    await client.request(script.listBackground(threadId));
+    const text = JSON.stringify(client.wire.messages.slice(before));
+    return ["p1", "p2"].filter((processId) => text.includes(`sleep ${processId}`)).join(" ");
+  };
+  const first = await listed();
+  await client.request(script.stopBackground(threadId, "p1"));
+  const second = await listed();
+  if (first !== "p1 p2" || second !== "p2" || running.length !== 1)
+    throw new Error(`a client sees "${first}", and "${second}" after it stopped p1`);
 }
 
 /** Throws unless an event is encoded once, however many clients are sent it. */

@@ -34,7 +34,10 @@ export interface ClientScript {
   isApproval(message: Fields): boolean;
   /** Returns the answer to an approval: a response, or a request of the client. */
   answer(approval: Fields, isAllowed: boolean): { readonly result: object } | { readonly call: Call };
-  /** Reports whether a message says that an approval no longer needs an answer. */
+  /** Lists the commands that the agent left running: in the answer, or in what is sent before it. */
+  listBackground(threadId: string): Call;
+  stopBackground(threadId: string, processId: string): Call;
+  /** Whether a message says that an approval no longer needs an answer. */
   isWithdrawal(message: Fields, approval: Fields): boolean;
 }
 
@@ -87,11 +90,11 @@ export class LiveFrontend<F extends CheckedFrontend> {
     underTest: FrontendUnderTest<F>,
     script: Script = [],
     clock: Clock = SYSTEM_CLOCK,
-    options: { readonly approvalTimeoutMs?: number } = {},
+    options: { readonly approvalTimeoutMs?: number; readonly driver?: ScriptedDriver } = {},
   ) {
-    const driver = new ScriptedDriver({ scripts: () => script });
     const { engine } = testEngine({
-      ...{ driver, approvalPolicy: "always", cwd: CWD, clock: SYSTEM_CLOCK },
+      driver: new ScriptedDriver({ scripts: () => script }),
+      ...{ approvalPolicy: "always", cwd: CWD, clock: SYSTEM_CLOCK },
       ...options,
     });
     this.engine = engine;

@@ -3,6 +3,7 @@ import { describe, test } from "vitest";
 import { EVENT_TYPES } from "../arbitraries.ts";
 import {
   checkAnswerFirst,
+  checkBackground,
   checkClose,
   checkEncodeOnce,
   checkErrors,
@@ -37,6 +38,7 @@ export function describeFrontend<F extends CheckedFrontend>(
     test("answers a request before it sends the events that it causes", () => checkAnswerFirst(frontend));
     test("withdraws an approval that another client answered", () => checkWithdrawal(frontend));
     test("takes an answer that comes too late for the next time", () => checkLateAnswer(frontend));
+    test("lists and stops the commands that an agent left running", () => checkBackground(frontend));
     test("encodes an event once for all clients", () => checkEncodeOnce(frontend));
     test("forgets a client that has disconnected", () => checkClose(frontend));
     test.each(EVENT_TYPES)("shows %s, or lists it as not shown", (type) => checkEventShown(frontend, type));
