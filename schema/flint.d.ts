@@ -841,6 +841,7 @@ export interface Thread {
   status: ThreadStatus;
   lastTurnFailed?: boolean;
   usageLimit?: UsageLimit;
+  taskId?: Id;
   cost?: Cost;
   budget?: Budget;
   forkedFromId?: string;
@@ -1564,6 +1565,7 @@ export interface Methods {
       archived?: boolean;
       searchTerm?: string;
       cwd?: string;
+      ofTasks?: boolean;
       parentThreadId?: Id;
       sortKey?: "createdAt" | "updatedAt";
       sortDirection?: "asc" | "desc";

@@ -88,6 +88,7 @@ export const historyHandlers: Pick<
       archived: params.archived ?? false,
       searchTerm: params.searchTerm,
       cwd: params.cwd,
+      ofTasks: params.ofTasks,
       sortKey: params.sortKey ?? "updatedAt",
       sortDirection: params.sortDirection ?? "desc",
     });

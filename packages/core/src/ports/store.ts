@@ -83,6 +83,8 @@ export interface ThreadQuery {
   readonly archived: boolean;
   readonly searchTerm: string | undefined;
   readonly cwd: string | undefined;
+  /** Only the threads of tasks, or only the others. */
+  readonly ofTasks?: boolean | undefined;
   /** Only the thread that was started with this `clientId`. */
   readonly clientId?: string | undefined;
   readonly sortKey: "createdAt" | "updatedAt";

@@ -135,6 +135,8 @@ export const THREAD_METHODS = {
         archived: z.optional(z.boolean()),
         searchTerm: z.optional(z.string().check(z.maxLength(500))),
         cwd: z.optional(z.string()),
+        /** Lists only the threads that work on tasks, or with `false` only the others. */
+        ofTasks: z.optional(z.boolean()),
         /** Lists the threads of the sub-agents that this thread started instead, whether archived or not. */
         parentThreadId: z.optional(Id),
         sortKey: z.optional(z.enum(["createdAt", "updatedAt"])),

@@ -292,6 +292,7 @@ test("a thread is listed with its cost, its budget, and the usage limit that its
   expect(listed(reported({ cost }), reported({}))).toEqual({ ...nothing, cost });
   expect(listed(budgeted({ budget }))).toEqual({ ...nothing, budget });
   expect(listed(budgeted({ budget }), budgeted({}))).toEqual(nothing);
+  expect(after([...STARTED, budgeted({ task: { taskId: "k1", portBase: 2000 } })]).thread.taskId).toBe("k1");
   expect(listed(failed)).toEqual({ ...nothing, usageLimit: limit });
   expect(listed(failed, again)).toEqual(nothing);
 });

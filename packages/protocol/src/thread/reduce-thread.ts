@@ -151,15 +151,18 @@ function onSession(
 
 function withSettings(state: ThreadState, settings: ThreadSettings): ThreadState {
   const modelProvider = settings.modelProvider ?? agentOfModel(settings.model);
-  const thread = { model: settings.model, cwd: settings.cwd, modelProvider };
-  return withSummary({ ...withThread(state, thread), settings });
+  const { budget: _budget, taskId: _task, ...before } = state.thread;
+  const thread = { ...before, model: settings.model, cwd: settings.cwd, modelProvider };
+  return withSummary({ ...state, thread, settings });
 }
 
 /** What lists of threads show of the settings. */
 function withSummary(state: ThreadState): ThreadState {
-  const { budget } = state.settings;
-  const { budget: _before, ...thread } = state.thread;
-  return { ...state, thread: budget === undefined ? thread : { ...thread, budget } };
+  const { budget, task } = state.settings;
+  return withThread(state, {
+    ...(budget === undefined ? {} : { budget }),
+    ...(task === undefined ? {} : { taskId: task.taskId }),
+  });
 }
 
 function withCost(state: ThreadState, cost: Cost | undefined): ThreadState {

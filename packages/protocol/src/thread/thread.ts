@@ -191,6 +191,8 @@ export const Thread = looseObject(() => ({
   lastTurnFailed: z.optional(z.boolean()),
   /** The usage limit of the account that the latest turn failed at. */
   usageLimit: z.optional(UsageLimit),
+  /** The task that it works on. */
+  taskId: z.optional(Id),
   /** What its turns have cost so far, as far as agents report it. */
   cost: z.optional(Cost),
   /** The limits of its settings. */

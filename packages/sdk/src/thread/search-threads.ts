@@ -4,8 +4,8 @@ import type { FlintClient } from "../client/flint-client.ts";
 /** Maximum number of the newest threads that are searched. */
 export const SEARCHED_THREADS = 500;
 
-/** The threads to search, and the signal that stops the search. */
-export interface SearchOptions extends Pick<ParamsInput<"thread/list">, "archived" | "cwd"> {
+/** Which threads are searched, and until when. */
+export interface SearchOptions extends Pick<ParamsInput<"thread/list">, "archived" | "cwd" | "ofTasks"> {
   /** Ends the search. What it found until then was found. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -162,3 +162,22 @@ test("the list says what a thread has cost of its limit, and which usage limit i
   expect(screen()).toMatch(/\S+ +\$0\.500 of \$2\.00 +costly/);
   expect(screen()).toContain("cost $0.500 of $2.00 · limits: $2.00 per thread");
 });
+
+test("threads of tasks are in a list of their own, also for a search and for what /resume completes", async () => {
+  const session = await SessionFixture.open({ scripts: [[{ text: "boiler" }], [{ text: "boiler" }]] });
+  const screen = () => session.terminal.screen.join("\n");
+  const task = { taskId: "task-1", portBase: 2000 };
+  await (await (await session.connect()).startThread({ task, name: "work of a task" })).run("go");
+  await session.keys("mine", ENTER, "/threads", ENTER);
+  expect(screen()).toMatch(/^Threads\n/);
+  expect(screen()).toContain("mine");
+  expect(screen()).not.toContain("work of a task");
+  await session.keys("/", "boiler", ENTER);
+  expect(screen()).not.toContain("work of a task");
+  await session.keys("t");
+  expect(screen()).toContain('Threads of tasks  matching "boiler"');
+  expect(screen()).toContain("work of a task");
+  expect(screen()).not.toMatch(/mine/);
+  await session.keys("t", "/", CTRL_U, ENTER, "q", "/new", ENTER, "/resume work");
+  expect(screen()).not.toContain("work of a task");
+});

@@ -83,6 +83,7 @@ export const KEY_COMMANDS = {
   listFork: key("Lists", "list", "Continue in a copy of the thread", ["f"]),
   listExport: key("Lists", "list", "Export the thread", ["e"]),
   listArchived: key("Lists", "list", "Show archived threads", ["."]),
+  listOfTasks: key("Lists", "list", "Show threads of tasks, or your own", ["t"]),
   listNew: key("Lists", "list", "Start a new thread", ["n"]),
   listSuspendAll: key("Lists", "list", "Suspend all tasks, or resume them", ["s"]),
   listClose: key("Lists", "list", "Close", ["escape", "q", "ctrl+c"]),

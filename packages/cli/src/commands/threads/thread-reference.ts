@@ -60,10 +60,12 @@ function ambiguous(reference: string, alike: readonly Thread[]): string {
   return `${head}\n${columns(rows)}${more}Use a longer id.`;
 }
 
-/** The newest thread of a folder. */
+/** The newest thread of a folder; one of a task only where there are no others, as in the worktree of the task. */
 export async function newestThread(client: FlintClient, cwd: string): Promise<Thread> {
-  const { data } = await client.listThreads({ limit: 1, cwd, sortKey: "updatedAt" });
-  if (data[0] !== undefined) return data[0];
+  for (const ofTasks of [false, true]) {
+    const { data } = await client.listThreads({ limit: 1, cwd, ofTasks, sortKey: "updatedAt" });
+    if (data[0] !== undefined) return data[0];
+  }
   throw new UsageError(`No threads in ${cwd} yet. See flint threads list for all folders.`);
 }
 

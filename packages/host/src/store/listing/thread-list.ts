@@ -179,11 +179,12 @@ function countWhile(rows: readonly Row[], test: (row: Row) => boolean): number {
   return low;
 }
 
-function filterOf({ archived, cwd, searchTerm, clientId }: ThreadQuery): (row: Row) => boolean {
+function filterOf({ archived, cwd, searchTerm, clientId, ofTasks }: ThreadQuery): (row: Row) => boolean {
   const term = searchTerm?.toLowerCase();
   return (row) => {
     const { thread } = row.entry;
     if (thread.archived !== archived || (cwd !== undefined && thread.cwd !== cwd)) return false;
+    if (ofTasks !== undefined && (thread.taskId !== undefined) !== ofTasks) return false;
     if (clientId !== undefined && thread.startedAs?.clientId !== clientId) return false;
     return term === undefined || searchText(row).includes(term);
   };

@@ -38,7 +38,7 @@ export async function checkQueries(make: MakeStore): Promise<void> {
       startedAs: { clientId: "k", digest: "d" },
     },
     { name: "nothing", cwd: "/a", archived: true },
-    { name: "nothing", cwd: "/a" },
+    { name: "nothing", cwd: "/a", taskId: "k" },
   ];
   const ids: string[] = [];
   for (const [index, change] of changes.entries()) {
@@ -59,6 +59,7 @@ export async function checkQueries(make: MakeStore): Promise<void> {
   expect(await found({ cwd: "/a" })).toEqual(["t3", "t0"]);
   expect(await found({ searchTerm: "bUg" })).toEqual(["t1", "t0"]);
   expect(await found({ searchTerm: "bug", cwd: "/c" })).toEqual([]);
+  expect([await found({ ofTasks: true }), await found({ ofTasks: false })]).toEqual([["t3"], ["t1", "t0"]]);
   expect(await found({ clientId: "k" })).toEqual(["t1"]);
   expect(await found({ clientId: "d" })).toEqual([]);
 }

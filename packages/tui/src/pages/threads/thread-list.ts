@@ -24,6 +24,7 @@ function hintWords(look: RenderOptions): string[] {
     ["listPin", "pin"],
     ["listArchive", "archive"],
     ["listArchived", "archived"],
+    ["listOfTasks", "tasks"],
     ["listDelete", "delete"],
     ["listFork", "fork"],
     ["listExport", "export"],
@@ -49,6 +50,7 @@ export class ThreadList implements Page {
   #hasMore = false;
   #search = new AbortController();
   #archived = false;
+  #ofTasks = false;
   #query = "";
   #typing: Typing | undefined;
   #toDelete: string | undefined;
@@ -85,7 +87,7 @@ export class ThreadList implements Page {
       { look, now: this.#now(), home: this.#session.machine.home },
     );
     const filled = [...rows, ...Array.from({ length: height - rows.length }, (): Line => [])];
-    const title = this.#archived ? "Archived threads" : "Threads";
+    const title = `${this.#archived ? "Archived threads" : "Threads"}${this.#ofTasks ? " of tasks" : ""}`;
     const search = this.#query === "" ? "" : `  matching "${escapeControls(this.#query)}"`;
     const counts = countsOf(this.#threads, this.#now()).join(between);
     const lines: Line[] = [
@@ -131,6 +133,10 @@ export class ThreadList implements Page {
         return true;
       case "listArchived":
         this.#archived = !this.#archived;
+        this.#load();
+        return true;
+      case "listOfTasks":
+        this.#ofTasks = !this.#ofTasks;
         this.#load();
         return true;
       case "listClose":
@@ -236,8 +242,17 @@ export class ThreadList implements Page {
     this.#load();
   }
 
+  /** Threads of tasks are in a list of their own: they belong to no one's conversation. */
+  #which() {
+    return { archived: this.#archived, ofTasks: this.#ofTasks };
+  }
+
+  #params() {
+    return { ...this.#which(), limit: LIMIT, sortKey: "updatedAt" } as const;
+  }
+
   async #loadAll(signal: AbortSignal): Promise<void> {
-    const params = { limit: LIMIT, archived: this.#archived, sortKey: "updatedAt" as const };
+    const params = this.#params();
     let page = await this.#session.client.listThreads(params);
     const threads = [...page.data];
     while (page.nextCursor !== undefined && threads.length < this.#count) {
@@ -252,7 +267,7 @@ export class ThreadList implements Page {
   /** Shows what was found as it is found. */
   async #loadFound(signal: AbortSignal): Promise<void> {
     const found: Thread[] = [];
-    const options = { archived: this.#archived, signal };
+    const options = { ...this.#which(), signal };
     for await (const thread of searchThreads(this.#session.client, this.#query, options)) {
       if (signal.aborted) return;
       found.push(thread);
@@ -262,7 +277,7 @@ export class ThreadList implements Page {
   }
 
   async #refreshFound(): Promise<void> {
-    const params = { limit: LIMIT, archived: this.#archived, sortKey: "updatedAt" as const };
+    const params = this.#params();
     const { data } = await this.#session.client.listThreads(params);
     const now = new Map(data.map((thread) => [thread.id, thread]));
     this.#show(this.#threads.map((thread) => now.get(thread.id) ?? thread));

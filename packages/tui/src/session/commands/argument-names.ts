@@ -91,7 +91,7 @@ async function turnNumbers({ turns }: SessionContext): Promise<NameChoice[]> {
 }
 
 async function threadNames({ client, state, now }: SessionContext): Promise<NameChoice[]> {
-  const { data } = await client.listThreads({ limit: MAX_THREADS, sortKey: "updatedAt" });
+  const { data } = await client.listThreads({ limit: MAX_THREADS, ofTasks: false, sortKey: "updatedAt" });
   const others = data.filter(({ id }) => id !== state?.thread.id);
   return others.map(({ id, name, preview, model, updatedAt }) => ({
     name: (name ?? preview).replaceAll("\n", " ") || id,
