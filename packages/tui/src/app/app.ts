@@ -3,7 +3,7 @@ import type { ThreadSettings } from "@flint/protocol";
 import type { Keymap, StatusPart, Theme } from "@flint/view/commands";
 import { followsLinks, type Links, type RenderOptions, readLook } from "../draw/render-options.ts";
 import type { DrawnFrame } from "../first-frame/first-frame.ts";
-import { KeyReader, type TerminalAnswer } from "../input/index.ts";
+import { isWheel, KeyReader, type TerminalAnswer } from "../input/index.ts";
 import { runCommand } from "../session/commands/run.ts";
 import { submit } from "../session/commands/submit.ts";
 import type { NewThreadSettings, PermissionChoice, SessionTerminal } from "../session/context.ts";
@@ -15,6 +15,7 @@ import type { TerminalDevice } from "../terminal/device.ts";
 import { FullScreen } from "../terminal/full-screen.ts";
 import { InlineScreen } from "../terminal/inline-screen.ts";
 import { ASK_BACKGROUND, copyToClipboard, READING } from "../terminal/modes.ts";
+import { ASK_WHEEL, Wheel } from "../terminal/wheel.ts";
 import { Connection, isLost, type SessionServer } from "./connection.ts";
 import { CrashMarker } from "./crash-marker.ts";
 import { FrameScheduler } from "./frame-scheduler.ts";
@@ -71,6 +72,7 @@ export class SessionApp {
   readonly #view: SessionView;
   readonly #attention: Notifier;
   readonly #title: WindowTitle;
+  readonly #wheel: Wheel;
   readonly #leftOver: CrashMarker;
   readonly #connection: Connection;
   readonly #exit: Promise<number>;
@@ -100,6 +102,7 @@ export class SessionApp {
     this.#view = this.#viewOf(options.screen, write);
     this.#attention = new Notifier(write);
     this.#title = new WindowTitle(write);
+    this.#wheel = new Wheel(write);
     this.#leftOver = new CrashMarker(options.machine, options.device.name);
     this.#session = new Session({
       machine: options.machine,
@@ -119,10 +122,11 @@ export class SessionApp {
     });
     this.#keys = new SessionKeys(this.#session, () => clock.monotonic());
     this.#reader = new KeyReader(clock, (events) => {
+      const isTurned = isWheel(events);
       for (const event of events) {
         if (event.type === "focus") this.#attention.focus(event.focused);
         if (event.type === "answer") this.#answered(event.answer);
-        this.#keys.take(event);
+        this.#keys.take(event, isTurned);
       }
       this.#frames.now();
     });
@@ -198,6 +202,7 @@ export class SessionApp {
   }
 
   #answered(answer: TerminalAnswer): void {
+    this.#wheel.answered(answer);
     if (answer.about !== "background") return;
     const { red, green, blue } = answer.color;
     const isLight = 0.299 * red + 0.587 * green + 0.114 * blue > HALF_LIGHT;
@@ -209,7 +214,10 @@ export class SessionApp {
   /** A plain terminal is sent no sequences at all. */
   get #reading(): { readonly on: string; readonly off: string } {
     if (this.#options.screen === "plain") return { on: "", off: "" };
-    return { on: `${READING.on}${ASK_BACKGROUND}`, off: READING.off };
+    const { screen, environment } = this.#options;
+    // Apple's terminal prints the end of this question.
+    const wheel = screen === "full" && environment.TERM_PROGRAM !== "Apple_Terminal" ? ASK_WHEEL : "";
+    return { on: `${READING.on}${ASK_BACKGROUND}${wheel}`, off: READING.off };
   }
 
   #viewOf(screen: SessionOptions["screen"], write: (text: string) => void): SessionView {
@@ -245,6 +253,7 @@ export class SessionApp {
 
   #pause(): void {
     this.#cancelResize();
+    this.#wheel.allow(true);
     this.#full.leave();
     this.#view.clear();
     this.#title.forget();
@@ -322,7 +331,9 @@ export class SessionApp {
     this.#attention.look(session.state, session.others.waiting);
     const isAlternate = this.#options.screen === "full" || session.page !== undefined;
     if (this.#options.screen !== "plain") {
-      this.#leftOver.mark(isAlternate);
+      // Arrow keys scroll a page; below the thread they would recall prompts.
+      this.#wheel.allow(!isAlternate || session.page !== undefined);
+      this.#leftOver.mark(isAlternate, this.#wheel.isOff);
       this.#title.look(session.state, look);
     }
     if (session.page !== undefined) {

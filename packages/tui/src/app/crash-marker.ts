@@ -1,5 +1,8 @@
 import type { Machine } from "../session/machine.ts";
 import { ALTERNATE, CURSOR, READING } from "../terminal/modes.ts";
+import { WHEEL_ON } from "../terminal/wheel.ts";
+
+const WITHOUT_WHEEL = "alternate without wheel";
 
 /**
  * Remembers that a terminal is in use, so that the next session on it can clean up after one that was killed and could not.
@@ -20,12 +23,14 @@ export class CrashMarker {
     const left = this.#note === undefined ? undefined : this.#machine.readNote(this.#note);
     if (left === undefined || left === "") return "";
     // Leaving the alternate screen moves the cursor, so that is done only if it is on.
-    return `${left === "alternate" ? ALTERNATE.leave : ""}${READING.off}${CURSOR.show}`;
+    const wheel = left === WITHOUT_WHEEL ? WHEEL_ON : "";
+    return `${wheel}${left.startsWith("alternate") ? ALTERNATE.leave : ""}${READING.off}${CURSOR.show}`;
   }
 
-  /** The terminal is in use, perhaps with its alternate screen. */
-  mark(isAlternate: boolean): void {
-    this.#write(isAlternate ? "alternate" : "main");
+  /** The terminal is in use, perhaps with its alternate screen, and perhaps without the wheel there. */
+  mark(isAlternate: boolean, isWheelOff = false): void {
+    if (isAlternate) this.#write(isWheelOff ? WITHOUT_WHEEL : "alternate");
+    else this.#write("main");
   }
 
   /** The terminal is as it was. */

@@ -59,5 +59,5 @@ export {
   type TerminalAnswer,
 } from "./keys/input-event.ts";
 export { keyLabel } from "./keys/key-label.ts";
-export { type EventListener, KeyReader } from "./keys/key-reader.ts";
+export { type EventListener, isWheel, KeyReader } from "./keys/key-reader.ts";
 export { Picker, type PickerItem, type PickerRow, type PickerWindow } from "./picker/picker.ts";

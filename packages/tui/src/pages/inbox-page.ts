@@ -112,6 +112,11 @@ export class InboxPage implements Page {
     }
   }
 
+  scroll(by: 1 | -1): void {
+    if (this.#whole !== undefined) this.#whole.scroll(by);
+    else this.#top = Math.max(0, this.#top + by);
+  }
+
   type(text: string): void {
     if (this.#whole !== undefined) this.#whole.type(text);
     else if (this.#isAnswering) this.#panel.type(text);

@@ -101,6 +101,10 @@ export class Pager implements Page {
     }
   }
 
+  scroll(by: 1 | -1): void {
+    this.#scroll(by);
+  }
+
   type(text: string): void {
     if (this.#find?.isTyping === true) this.#find.field.type(text);
   }

@@ -106,6 +106,8 @@ export interface Page {
   draw(look: RenderOptions): { readonly rows: readonly Line[]; readonly cursor?: CursorPosition | undefined };
   /** Carries out a command. Gives `close` once the page is over, and `false` if it is not its command. */
   command(id: CommandId): boolean | "close";
+  /** Scrolls by a row for the wheel of the mouse; without this, it presses arrow keys. */
+  scroll?(by: 1 | -1): void;
   /** Takes typed text. */
   type(text: string): void;
   /** Takes pasted text; without this, its beginning is typed. */

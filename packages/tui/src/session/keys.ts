@@ -27,9 +27,10 @@ export class SessionKeys {
     this.#now = now;
   }
 
-  /** Takes what the terminal sent. */
-  take(event: InputEvent): void {
-    if (event.type === "key") this.#key(event);
+  /** Takes what the terminal sent, for a key or for the wheel of the mouse. */
+  take(event: InputEvent, isWheel = false): void {
+    if (event.type === "key" && isWheel) this.#wheel(event);
+    else if (event.type === "key") this.#key(event);
     else if (event.type === "paste") this.#paste(event.text);
     this.#session.changed();
   }
@@ -56,7 +57,17 @@ export class SessionKeys {
     this.#written();
   }
 
-  /** Reports whether what was just pressed or pasted is meant for what waits. */
+  /** On the full screen the wheel scrolls the thread: it recalls no prompt and selects no answer. */
+  #wheel(key: KeyPress): void {
+    const session = this.#session;
+    const { page, menu, terminal } = session;
+    if (page?.scroll !== undefined) page.scroll(key.key === "up" ? -1 : 1);
+    else if (page !== undefined || menu !== undefined || terminal.hasScrollback || this.#isPlain)
+      this.#key(key);
+    else if (key.key === "up" && session.state !== undefined) runCommand(session, "showTranscript", "");
+  }
+
+  /** Whether what was just pressed or pasted is meant for what waits. */
   #isForAsk(): boolean {
     const { asks, page, menu } = this.#session;
     const now = this.#now();

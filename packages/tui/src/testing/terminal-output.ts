@@ -9,6 +9,8 @@ const MODES: Readonly<Record<string, string>> = {
 
 /** Sequences that move the cursor or change what is shown, so that they belong into a frame. */
 const DRAWING = /^(?:\d*[ABCKJ]|\d+;1H|[\d;]*m)$/;
+/** Asks for a mode, which shows nothing. */
+const QUERY = /^\?\d+\$p$/;
 /** A query or a notice, which shows nothing. */
 const SILENT = /^(?:9;[^;]*|11;\?|52;c;[A-Za-z\d+/=]*|2;.*)$/s;
 /** The allowed targets of links: a page, or a file with the host that has it. */
@@ -37,6 +39,7 @@ export class TerminalOutput {
   #isInFrame = false;
   #isCursorHidden = false;
   #isLinked = false;
+  #isWheelOff = false;
   #keyModes = 0;
   #titles = 0;
 
@@ -58,6 +61,7 @@ export class TerminalOutput {
     return [
       ...[...this.#modes].map((mode) => MODES[mode] ?? mode),
       ...(this.#isCursorHidden ? ["a hidden cursor"] : []),
+      ...(this.#isWheelOff ? ["a wheel that does nothing"] : []),
       ...(this.#keyModes === 0 ? [] : ["the keyboard protocol"]),
       ...(this.#titles === 0 ? [] : ["the title of the session"]),
     ];
@@ -67,6 +71,8 @@ export class TerminalOutput {
     if (DRAWING.test(csi)) this.#draw(csi);
     else if (csi === "?2026h" || csi === "?2026l") this.#frame(csi === "?2026h");
     else if (csi === "?25h" || csi === "?25l") this.#isCursorHidden = csi === "?25l";
+    else if (csi === "?1007h" || csi === "?1007l") this.#isWheelOff = csi === "?1007l";
+    else if (QUERY.test(csi)) return;
     else if (csi === ">1u" || csi === "<u")
       this.#keyModes = Math.max(0, this.#keyModes + (csi === "<u" ? -1 : 1));
     else if (csi === "22;2t" || csi === "23;2t")

@@ -1,6 +1,6 @@
 import type { Clock } from "@flint/core/ports";
 import { KeyDecoder } from "./decoder.ts";
-import type { InputEvent, KeyPress } from "./input-event.ts";
+import { type InputEvent, type KeyPress, keyName } from "./input-event.ts";
 import { pastedText } from "./paste.ts";
 
 /** Gets the events that arrived together. More than one key at once was pasted, or typed while nothing was read. */
@@ -50,6 +50,15 @@ export class KeyReader {
   #deliver(events: readonly InputEvent[]): void {
     if (events.length > 0) this.#listener(detectPaste(events));
   }
+}
+
+/**
+ * Whether the wheel of the mouse was turned: on the alternate screen, terminals send several arrow keys at once for that,
+ * unless they have been told not to.
+ */
+export function isWheel(events: readonly InputEvent[]): boolean {
+  const names = events.map((event) => (event.type === "key" ? keyName(event) : ""));
+  return names.length > 1 && (names.every((name) => name === "up") || names.every((name) => name === "down"));
 }
 
 /** So many characters after an Enter that came with them were not typed, nor so many at once. */
