@@ -141,7 +141,10 @@ export class ServerTasks implements Tasks {
     const serviceOf = async (store: TaskStore, most = concurrency, verify?: VerifyTask) => {
       const run = async (command: readonly string[], variables: Readonly<Record<string, string>>) =>
         runProgram(sandbox, root, await outerCommand(command, environment), variables);
-      this.#notifier = await Notifier.start({ ...notices, ...{ store, verify, onProblem, run } });
+      this.#notifier = await Notifier.start({
+        ...{ ...notices, store, verify, onProblem, run },
+        after: (...timer) => clock.after(...timer),
+      });
       const news = { publish: (event: PublishedEvent) => engine().publishTaskEvent(event) };
       const settings = { concurrency: most, askMs, limits, remote, news, verify, version: VERSION };
       return new TaskService({

@@ -68,6 +68,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: REVIEWERS,
   },
   {
+    name: "task-notice-stale",
+    promise: "There is no notice about a task that the user has answered meanwhile.",
+    file: "packages/tasks/src/notices/notifier.ts",
+    find: "if (state.phase !== before) this.#gathered.delete(state.id);",
+    replace: "",
+    tests: ["packages/tasks/src/notices/notifier.test.ts"],
+  },
+  {
     name: "task-unrelated-history",
     promise: "Commits of an agent count only if they continue those of the task.",
     file: "packages/host/src/worktrees/turn-commit.ts",

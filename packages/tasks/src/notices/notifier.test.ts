@@ -1,11 +1,12 @@
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import type { TaskEventBody } from "@flint/protocol";
+import { TestClock } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { MemoryStore } from "../store/memory-store.ts";
 import { testSpec } from "../testing/spec.ts";
 import { ASKS } from "../testing/task.ts";
-import { Notifier, type NotifierOptions } from "./notifier.ts";
+import { GATHER_MS, Notifier, type NotifierOptions } from "./notifier.ts";
 
 interface Received {
   readonly body: string;
@@ -45,8 +46,10 @@ async function setUp(options: Partial<NotifierOptions>) {
   const store = new MemoryStore({ now: () => 1_800_000_000_000 });
   const problems: string[] = [];
   const programs: { command: readonly string[]; environment: Readonly<Record<string, string>> }[] = [];
+  const clock = new TestClock();
   const notifier = await Notifier.start({
     store,
+    after: (...timer) => clock.after(...timer),
     run: async (command, environment) => {
       programs.push({ command, environment });
       return 0;
@@ -56,11 +59,20 @@ async function setUp(options: Partial<NotifierOptions>) {
   });
   onTestFinished(() => notifier.stop());
   const { id } = await store.add({ spec: testSpec(), by: "ann", waiting: false });
-  const happen = async (...events: TaskEventBody[]) => {
-    const expect = (await store.read(id))?.version ?? 0;
-    await store.commit({ task: id, expect, events });
+  const add = async (title: string) =>
+    (await store.add({ spec: testSpec({ title }), by: "ann", waiting: false })).id;
+  /** Lets events happen to a task, without a message yet. */
+  const happenTo = async (task: string, ...events: TaskEventBody[]) => {
+    const expect = (await store.read(task))?.version ?? 0;
+    await store.commit({ task, expect, events });
   };
-  return { happen, problems, programs, notifier };
+  const gather = () => clock.advance(GATHER_MS);
+  /** Lets events happen to the first task, and time pass. */
+  const happen = async (...events: TaskEventBody[]) => {
+    await happenTo(id, ...events);
+    await gather();
+  };
+  return { id, add, happen, happenTo, gather, clock, problems, programs, notifier };
 }
 
 describe("a notice", () => {
@@ -131,6 +143,60 @@ describe("a notice", () => {
     await count(1);
     await notifier.stop();
     expect(problems).toEqual([expect.stringContaining("The webhook did not get the notice about task 1")]);
+  });
+
+  test("waits a moment for others, which become one message, what needs the user first", async () => {
+    const { url, received, count } = await receiver(200);
+    const { id, add, happenTo, gather, clock, programs } = await setUp({
+      command: ["tell"],
+      webhook: { url, secret: undefined },
+    });
+    const titles = [
+      "Fix the parser",
+      "Port the importer",
+      "Speed up the tests with a title that never ends",
+    ];
+    const others = await Promise.all(titles.map(add));
+    await happenTo(id, { type: "task/ended", data: { status: "done" } });
+    for (const task of others) await happenTo(task, ASKS);
+    await clock.advance(GATHER_MS - 1);
+    expect(programs).toEqual([]);
+    await gather();
+    await count(1);
+    const text =
+      "3 tasks need you: #2 Fix the parser, #3 Port the importer, #4 Speed up the tests with a title that ne…. 1 task is done: #1 Port the config module.";
+    expect(programs).toMatchObject([{ environment: { FLINT_NOTICE: "digest", FLINT_NOTICE_TEXT: text } }]);
+    expect(JSON.parse(received[0]?.body ?? "")).toMatchObject({
+      ...{ kind: "digest", text, count: 4 },
+      notices: [{ kind: "done", number: 1 }, { kind: "asking", taskId: others[0] }, {}, {}],
+    });
+    await happenTo(id, { type: "task/retried", data: { by: "ann" } }, ASKS);
+    await gather();
+    expect(programs.at(-1)?.environment.FLINT_NOTICE).toBe("asking");
+  });
+
+  test("of many tasks names a few, and lists as many as an environment can hold", async () => {
+    const { add, happenTo, gather, programs } = await setUp({ command: ["tell"] });
+    for (let count = 0; count < 150; count += 1) await happenTo(await add("Fix it"), ASKS);
+    await gather();
+    const { FLINT_NOTICE_TEXT: text, FLINT_NOTICE_JSON: json = "" } = programs[0]?.environment ?? {};
+    expect(text).toBe("150 tasks need you: #2 Fix it, #3 Fix it, #4 Fix it, and 147 more.");
+    expect(JSON.parse(json)).toMatchObject({ count: 150 });
+    expect(json.length).toBeLessThan(100_000);
+  });
+
+  test("is not sent if the user has answered meanwhile, and is sent at once by a server that stops", async () => {
+    const { happenTo, id, gather, programs, notifier } = await setUp({ command: ["tell"] });
+    const answered: TaskEventBody = {
+      type: "task/answered",
+      data: { askId: "ask-1", answer: { choice: "continue" }, by: "ann" },
+    };
+    await happenTo(id, ASKS, answered);
+    await gather();
+    expect(programs).toEqual([]);
+    await happenTo(id, ASKS);
+    await notifier.stop();
+    expect(programs).toHaveLength(1);
   });
 
   test("about a short wait is left out, about a long one not", async () => {

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { errorMessage, type TaskState } from "@flint/protocol";
 import type { VerifyTask } from "../service/verify-task.ts";
 import type { TaskStore } from "../store/task-store.ts";
-import { type Notice, noticeOf } from "./notice.ts";
+import { type Digest, messageOf, type Notice, noticeOf } from "./notice.ts";
 
 /** Destinations of notices. */
 export interface NoticeOptions {
@@ -21,19 +21,32 @@ export interface NotifierOptions extends NoticeOptions {
   /** Starts a program of the user, and resolves with its exit code. */
   run(command: readonly string[], environment: Readonly<Record<string, string>>): Promise<number>;
   onProblem(message: string): void;
+  /** Runs an action once after a delay; the returned function cancels it. */
+  after(milliseconds: number, action: () => void): () => void;
 }
+
+/** Notices within this time become one message. */
+export const GATHER_MS = 5_000;
+/** How long a server that stops waits for its last message. */
+const STOP_MS = 2_000;
 
 const WEBHOOK_TRIES = 3;
 const WEBHOOK_MS = 10_000;
 const PAUSE_MS = 1_000;
 
-/** Tells people about tasks that wait for them or have ended. A notice that cannot be delivered holds up nothing. */
+/**
+ * Tells people about tasks that wait for them or have ended: one message for all that happens within a few seconds. A notice
+ * that cannot be delivered holds up nothing.
+ */
 export class Notifier {
   readonly #options: NotifierOptions;
   readonly #phases = new Map<string, TaskState["phase"]>();
   readonly #stopping = new AbortController();
   readonly #sending = new Set<Promise<void>>();
   readonly #unsubscribe: () => void;
+  /** The notices that were not sent yet, by task. */
+  readonly #gathered = new Map<string, { readonly notice: Notice; readonly state: TaskState }>();
+  #cancel: (() => void) | undefined;
 
   private constructor(options: NotifierOptions, known: readonly TaskState[]) {
     this.#options = options;
@@ -46,31 +59,53 @@ export class Notifier {
     return new Notifier(options, await options.store.list());
   }
 
-  /** Gives up what could not be delivered yet. */
+  /** Sends what is gathered, and gives up what could not be delivered yet. */
   async stop(): Promise<void> {
     this.#unsubscribe();
+    if (this.#gathered.size > 0) {
+      this.#flush();
+      await Promise.race([Promise.all(this.#sending), pause(STOP_MS, this.#stopping.signal)]);
+    }
+    this.#cancel?.();
     this.#stopping.abort();
     await Promise.all(this.#sending);
   }
 
   #onChange(state: TaskState): void {
-    const notice = noticeOf(this.#phases.get(state.id), state);
+    const before = this.#phases.get(state.id);
+    const notice = noticeOf(before, state);
     this.#phases.set(state.id, state.phase);
+    // What it waited for has been seen to meanwhile.
+    if (state.phase !== before) this.#gathered.delete(state.id);
     if (notice === undefined) return;
-    const sending = this.#sendVerified(notice, state).finally(() => this.#sending.delete(sending));
+    this.#gathered.set(state.id, { notice, state });
+    this.#cancel ??= this.#options.after(GATHER_MS, () => this.#flush());
+  }
+
+  #flush(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    const gathered = [...this.#gathered.values()];
+    this.#gathered.clear();
+    const sending = this.#sendVerified(gathered).finally(() => this.#sending.delete(sending));
     this.#sending.add(sending);
   }
 
-  async #sendVerified(notice: Notice, state: TaskState): Promise<void> {
-    // Expected: the database is away.
-    try {
-      if ((await this.#options.verify?.(state)) === undefined) await this.#send(notice);
-    } catch (thrown) {
-      this.#options.onProblem(`There was no notice about task ${state.number}: ${errorMessage(thrown)}`);
+  async #sendVerified(gathered: Iterable<{ notice: Notice; state: TaskState }>): Promise<void> {
+    const notices: Notice[] = [];
+    for (const { notice, state } of gathered) {
+      // Expected: the database is away.
+      try {
+        if ((await this.#options.verify?.(state)) === undefined) notices.push(notice);
+      } catch (thrown) {
+        this.#options.onProblem(`There was no notice about task ${state.number}: ${errorMessage(thrown)}`);
+      }
     }
+    const message = messageOf(notices);
+    if (message !== undefined) await this.#send(message);
   }
 
-  async #send(notice: Notice): Promise<void> {
+  async #send(notice: Notice | Digest): Promise<void> {
     const { desktop, command, webhook } = this.#options;
     await Promise.all([
       ...(desktop === true ? [this.#run(desktopCommand(notice), notice)] : []),
@@ -79,7 +114,7 @@ export class Notifier {
     ]);
   }
 
-  async #run(command: readonly string[], notice: Notice): Promise<void> {
+  async #run(command: readonly string[], notice: Notice | Digest): Promise<void> {
     const environment = {
       FLINT_NOTICE: notice.kind,
       FLINT_NOTICE_TEXT: notice.text,
@@ -94,7 +129,7 @@ export class Notifier {
     }
   }
 
-  async #post(webhook: NonNullable<NoticeOptions["webhook"]>, notice: Notice): Promise<void> {
+  async #post(webhook: NonNullable<NoticeOptions["webhook"]>, notice: Notice | Digest): Promise<void> {
     const body = JSON.stringify(notice);
     const headers = { "content-type": "application/json", ...signatureOf(body, webhook.secret) };
     let problem = "";
@@ -112,9 +147,8 @@ export class Notifier {
         problem = errorMessage(thrown);
       }
     }
-    this.#options.onProblem(
-      `The webhook did not get the notice about task ${notice.task.number}: ${problem}`,
-    );
+    const about = notice.kind === "digest" ? `${notice.count} tasks` : `task ${notice.task.number}`;
+    this.#options.onProblem(`The webhook did not get the notice about ${about}: ${problem}`);
   }
 }
 
@@ -124,7 +158,7 @@ function signatureOf(body: string, secret: string | undefined): Record<string, s
   return { "x-flint-signature": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}` };
 }
 
-function desktopCommand({ text }: Notice): string[] {
+function desktopCommand({ text }: Notice | Digest): string[] {
   return process.platform === "darwin"
     ? [
         "osascript",
