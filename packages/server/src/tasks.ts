@@ -132,12 +132,24 @@ export class ServerTasks implements Tasks {
   async #start(): Promise<TaskCalls> {
     const { root, durable, environment, sandbox, clock, engine, fleet } = this.#options;
     const { trust, concurrency, askMs, limits, notices, remote, disk } = this.#options;
-    const { JournalStore, Notifier, TaskService } = await import("@flint/tasks");
+    const { JournalStore, Notifier, reportedAccounts, TaskService } = await import("@flint/tasks");
     const now = () => clock.now();
     const [{ workspaces, folders }, client] = await Promise.all([
       gitWorkspaces({ root, environment, sandbox, trust }),
       connectTo(engine()),
     ]);
+    const reported = async () => {
+      // Expected: the server closes, or its configuration cannot be read. A task that meets the limit waits then.
+      try {
+        const { data } = await client.call("account/limits/read", {});
+        const reached = data.filter(({ status }) => status === "reached");
+        return reached.length === 0
+          ? []
+          : reportedAccounts(reached, (await client.call("config/read", {})).model);
+      } catch {
+        return [];
+      }
+    };
     const serviceOf = async (store: TaskStore, most = concurrency, verify?: VerifyTask) => {
       const run = async (command: readonly string[], variables: Readonly<Record<string, string>>) =>
         runProgram(sandbox, root, await outerCommand(command, environment), variables);
@@ -149,6 +161,8 @@ export class ServerTasks implements Tasks {
       const settings = { concurrency: most, askMs, limits, remote, news, verify, version: VERSION };
       return new TaskService({
         ...{ store, workspaces, folders, disk, client, now, onProblem },
+        // The workers of a fleet have accounts of their own.
+        reported: fleet === undefined ? reported : undefined,
         ...settings,
       });
     };

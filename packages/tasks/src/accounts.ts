@@ -1,4 +1,13 @@
-import { accountsOfRole, nextRole, type Role, type TaskEventType, type TaskState } from "@flint/protocol";
+import {
+  accountsOfRole,
+  agentOfModel,
+  type LimitPolicy,
+  nextRole,
+  type Role,
+  type TaskEventType,
+  type TaskState,
+  type UsageLimit,
+} from "@flint/protocol";
 import type { TaskChange } from "./store/task-store.ts";
 
 /** An account that has met a usage limit and after that has not got a turn through yet. */
@@ -6,14 +15,45 @@ export interface AccountState {
   readonly name: string;
   /** Until when the limit keeps it from working; in the past if it may be tried. */
   readonly limitedUntilMs: number;
-  /** True if a first turn after the limit is under way. */
+  /** The same for a limit that no task has met, but a thread; 0 if there is none. */
+  readonly reportedUntilMs: number;
+  /** Whether a first turn after the limit is under way. */
   readonly probing: boolean;
 }
 
 /** The accounts after a usage limit, by name. */
 export type Accounts = ReadonlyMap<string, AccountState>;
 
-/** The latest observations of an account by all tasks together. */
+/** A limit that some thread has met, as far as it says when it resets. */
+export interface ReportedAccount {
+  readonly name: string;
+  readonly limitedAt: number;
+  readonly untilMs: number;
+}
+
+/**
+ * The accounts at a limit in what the agents reported, with the model of roles that name none. A limit that does not say when
+ * it resets is left out: a task that meets it asks the user. So is one of a single provider of an agent with several.
+ */
+export function reportedAccounts(
+  limits: readonly UsageLimit[],
+  defaultModel: string | undefined,
+): readonly ReportedAccount[] {
+  return limits.flatMap(({ agent, account, model, status, needsUser, resetsAtMs, reportedAtMs }) => {
+    if (status !== "reached" || needsUser === true || account !== undefined || resetsAtMs === undefined)
+      return [];
+    const name = model === undefined ? agent : `${agent}/${model}`;
+    const isDefault =
+      defaultModel === name || (model === undefined && agentOfModel(defaultModel ?? "") === agent);
+    const names = isDefault ? [name, NO_NAME] : [name];
+    return names.map((each) => ({ name: each, limitedAt: reportedAtMs, untilMs: resetsAtMs }));
+  });
+}
+
+/** The account of roles that name no model. */
+const [NO_NAME] = accountsOfRole({});
+
+/** What all tasks together have last shown of an account. */
 interface Shown {
   passedAt: number;
   triedAt: number;
@@ -25,16 +65,28 @@ interface Shown {
  * got through, even if its task has long ended or continued with another agent. A user who has a limited task
  * continue has the account tried.
  */
-export function accountsOf(tasks: readonly TaskState[]): Accounts {
+export function accountsOf(tasks: readonly TaskState[], reported: readonly ReportedAccount[] = []): Accounts {
   const shown = latest(tasks);
   const accounts = new Map<string, AccountState>();
+  for (const { name, limitedAt, untilMs } of reported) {
+    const { passedAt = 0, triedAt = 0 } = shown.get(name) ?? {};
+    if (limitedAt <= Math.max(passedAt, triedAt)) continue;
+    const reportedUntilMs = Math.max(accounts.get(name)?.reportedUntilMs ?? 0, untilMs);
+    accounts.set(name, { name, limitedUntilMs: 0, reportedUntilMs, probing: false });
+  }
   for (const { accounts: marks } of tasks)
     for (const [name, { limitedAt = 0, untilMs = 0 }] of Object.entries(marks)) {
       const { passedAt = 0, triedAt = 0 } = shown.get(name) ?? {};
       if (limitedAt <= passedAt) continue;
       const until = limitedAt > triedAt ? untilMs : 0;
-      const limitedUntilMs = Math.max(accounts.get(name)?.limitedUntilMs ?? 0, until);
-      accounts.set(name, { name, limitedUntilMs, probing: false });
+      const known = accounts.get(name);
+      const limitedUntilMs = Math.max(known?.limitedUntilMs ?? 0, until);
+      accounts.set(name, {
+        name,
+        limitedUntilMs,
+        reportedUntilMs: known?.reportedUntilMs ?? 0,
+        probing: false,
+      });
     }
   if (accounts.size === 0) return accounts;
   for (const task of tasks)
@@ -70,7 +122,26 @@ function namesInUse(task: TaskState): readonly string[] {
 
 /** Until when an agent cannot work because of a limit; 0 if it can. */
 export function limitedUntil(role: Role, accounts: Accounts): number {
-  return Math.max(...accountsOfRole(role).map((name) => accounts.get(name)?.limitedUntilMs ?? 0));
+  return latestOf(role, accounts, ({ limitedUntilMs, reportedUntilMs }) =>
+    Math.max(limitedUntilMs, reportedUntilMs),
+  );
+}
+
+/**
+ * Until when a task waits for an agent because of a limit; 0 if it does not. For a limit that no task has met it waits only if
+ * its own rules say so: otherwise it meets it too, and asks or fails.
+ */
+export function waitsUntil(role: Role, accounts: Accounts, policy: LimitPolicy, now: number): number {
+  const waits = (untilMs: number) =>
+    policy.resume === "auto" && untilMs - now <= policy.maxWaitSeconds * 1000 ? untilMs : 0;
+  return latestOf(role, accounts, ({ limitedUntilMs, reportedUntilMs }) =>
+    Math.max(limitedUntilMs, waits(reportedUntilMs)),
+  );
+}
+
+function latestOf(role: Role, accounts: Accounts, untilOf: (account: AccountState) => number): number {
+  const found = accountsOfRole(role).map((name) => accounts.get(name));
+  return Math.max(0, ...found.map((account) => (account === undefined ? 0 : untilOf(account))));
 }
 
 /** The events after which an account may be free for the next task, besides those that make a task ready itself. */

@@ -1,3 +1,4 @@
+export { type ReportedAccount, reportedAccounts } from "./accounts.ts";
 export { type DecisionContext, TaskRefusal } from "./decide/decision.ts";
 export { type NoticeOptions, Notifier } from "./notices/notifier.ts";
 export { type ChannelMessage, messageEvent } from "./published/channel-message.ts";

@@ -1,10 +1,10 @@
-import type { TaskSpec, TaskState } from "@flint/protocol";
+import type { TaskSpec, TaskState, UsageLimit } from "@flint/protocol";
 import { describe, expect, test } from "vitest";
-import { accountsOf } from "./accounts.ts";
+import { accountsOf, reportedAccounts } from "./accounts.ts";
 import { event } from "./decide/decision.ts";
 import { afterTurn, afterVerdict } from "./decide/run.ts";
 import { cancel, resume } from "./decide/user-actions.ts";
-import { due, nextDue, nextRecovery, plan, waitReason } from "./schedule.ts";
+import { due, nextDue, nextRecovery, plan, waitForReport, waitReason } from "./schedule.ts";
 import { Random } from "./testing/random.ts";
 import { testSpec } from "./testing/spec.ts";
 import {
@@ -204,5 +204,62 @@ describe("a task that comes after others", () => {
     expect(kept(["gone"])).toEqual({ failed: 0 });
     expect(kept(["failed"], { onDependencyFailed: "continue" })).toBeUndefined();
     expect(kept([], { notBeforeMs: NOW + 1 })).toBe("time");
+  });
+});
+
+describe("a usage limit that a thread has met", () => {
+  const limit: UsageLimit = {
+    ...{ agent: "claude", window: "5 hours", status: "reached", source: "frame" },
+    ...{ reportedAtMs: NOW - 1000, resetsAtMs: NOW + 3_600_000 },
+  };
+  const planned = (tasks: readonly TaskState[], reported = reportedAccounts([limit], "claude/opus")) =>
+    plan(tasks, accountsOf(tasks, reported), NOW).map(({ task: { id } }) => id);
+
+  test("is not run into by tasks of its account, and by those of the default agent", () => {
+    const tasks = [
+      task("held"),
+      task("default", { executors: [{}] }),
+      task("other", { executors: [{ model: "codex" }] }),
+      task("either", { executors: [{ model: "claude" }, { model: "codex" }] }),
+    ];
+    expect(planned(tasks)).toEqual(["other", "either"]);
+    expect(planned(tasks, reportedAccounts([limit], "codex"))).toEqual(["default", "other", "either"]);
+    const accounts = accountsOf(tasks, reportedAccounts([limit], undefined));
+    expect([nextRecovery(tasks, accounts, NOW), waitForReport(tasks, accounts, NOW)]).toEqual([
+      NOW + 3_600_000,
+      true,
+    ]);
+    expect(waitForReport(tasks, accountsOf([...tasks, limited("met", NOW + 1000)]), NOW)).toBe(false);
+  });
+
+  test("is met by tasks that ask or fail at a limit, and by those that do not wait so long", () => {
+    const rules = (change: object) => ({
+      limits: { resume: "auto" as const, maxWaitSeconds: 7200, ...change },
+    });
+    const tasks = [
+      task("asks", rules({ resume: "ask" })),
+      task("fails", rules({ resume: "never" })),
+      task("short", rules({ maxWaitSeconds: 600 })),
+      task("waits", rules({})),
+    ];
+    expect(planned(tasks)).toEqual(["asks", "fails", "short"]);
+  });
+
+  test("keeps no task from working that does not know when it resets, or once a turn got through", () => {
+    const { resetsAtMs: _resets, ...undated } = limit;
+    for (const each of [
+      undated,
+      { ...limit, needsUser: true },
+      { ...limit, status: "warning" as const },
+      { ...limit, account: "anthropic" },
+    ])
+      expect(planned([task("a")], reportedAccounts([each], undefined))).toEqual(["a"]);
+    const passed = task("b", {}, { accounts: { claude: { passedAt: NOW } } });
+    expect(planned([passed])).toEqual(["b"]);
+  });
+
+  test("of one model keeps only tasks of that model from working", () => {
+    const tasks = [task("opus", { executors: [{ model: "claude/opus" }] }), task("any")];
+    expect(planned(tasks, reportedAccounts([{ ...limit, model: "opus" }], undefined))).toEqual(["any"]);
   });
 });

@@ -1,5 +1,5 @@
 import { accountsOfRole, nextRole, type TaskState } from "@flint/protocol";
-import { type AccountState, type Accounts, limitedUntil } from "./accounts.ts";
+import { type AccountState, type Accounts, limitedUntil, waitsUntil } from "./accounts.ts";
 
 /** A task that a worker may take now. */
 export interface Offer {
@@ -32,15 +32,21 @@ export function nextRecovery(
   now: number,
 ): number | undefined {
   if (accounts.size === 0) return undefined;
-  const times = tasks.filter(({ phase }) => phase === "ready").map((task) => heldUntil(task, accounts));
+  const times = tasks.filter(({ phase }) => phase === "ready").map((task) => heldUntil(task, accounts, now));
   const next = Math.min(...times.filter((time) => time > now));
   return next === Number.POSITIVE_INFINITY ? undefined : next;
 }
 
+/** Whether tasks that are ready wait for a limit that no task has met: nothing in their store says when that changes. */
+export function waitForReport(tasks: readonly TaskState[], accounts: Accounts, now: number): boolean {
+  const isReported = [...accounts.values()].some(({ reportedUntilMs }) => reportedUntilMs > now);
+  return isReported && nextRecovery(tasks, accounts, now) !== undefined;
+}
+
 /** Until when limits keep a task from its next turn: those of all agents that may have it. */
-function heldUntil(task: TaskState, accounts: Accounts): number {
-  if (task.step === "merge") return 0;
-  const ends = nextRole(task).agents.map((role) => limitedUntil(role, accounts));
+export function heldUntil(task: TaskState, accounts: Accounts, now: number): number {
+  if (task.step === "merge" || accounts.size === 0) return 0;
+  const ends = nextRole(task).agents.map((role) => waitsUntil(role, accounts, task.spec.limits, now));
   return ends.length === 0 ? 0 : Math.min(...ends);
 }
 
@@ -64,7 +70,7 @@ export function plan(tasks: readonly TaskState[], accounts: Accounts, now: numbe
   const offers: Offer[] = [];
   const probed = new Set<string>();
   for (const task of inTurns(tasks, running)) {
-    if (heldUntil(task, accounts) > now) continue;
+    if (heldUntil(task, accounts, now) > now) continue;
     const tried = recovering(task, accounts, now);
     const keys = tried.map(({ name }) =>
       JSON.stringify([name, task.spec.pool, task.spec.labels?.toSorted()]),

@@ -76,6 +76,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/tasks/src/notices/notifier.test.ts"],
   },
   {
+    name: "task-limit-elsewhere",
+    promise: "Tasks wait for a usage limit that a thread outside of tasks has met.",
+    file: "packages/tasks/src/service/worker.ts",
+    find: "accountsOf(tasks, outside)",
+    replace: "accountsOf(tasks)",
+    tests: ["packages/server/src/tasks-limits.test.ts"],
+  },
+  {
     name: "task-unrelated-history",
     promise: "Commits of an agent count only if they continue those of the task.",
     file: "packages/host/src/worktrees/turn-commit.ts",

@@ -151,11 +151,7 @@ describe("a notice", () => {
       command: ["tell"],
       webhook: { url, secret: undefined },
     });
-    const titles = [
-      "Fix the parser",
-      "Port the importer",
-      "Speed up the tests with a title that never ends",
-    ];
+    const titles = ["Fix the parser", "Port the importer", "Speed up the tests with a title that never ends"];
     const others = await Promise.all(titles.map(add));
     await happenTo(id, { type: "task/ended", data: { status: "done" } });
     for (const task of others) await happenTo(task, ASKS);

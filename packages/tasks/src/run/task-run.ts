@@ -11,7 +11,7 @@ import {
   type Verdict,
 } from "@flint/protocol";
 import type { AgentEvent, FlintClient } from "@flint/sdk";
-import { accountsOf, limitedUntil } from "../accounts.ts";
+import { accountsOf, limitedUntil, type ReportedAccount } from "../accounts.ts";
 import { asking, budgetLeft, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { blockingFindings } from "../decide/findings.ts";
 import { finish } from "../decide/finish.ts";
@@ -55,7 +55,9 @@ export interface TaskRunOptions {
   readonly defaultModel?: string | undefined;
   /** Follows the turns of the run, for other programs. */
   readonly observer?: RunObserver | undefined;
-  /** Returns the reason there is no space on the disk for a turn; undefined if there is. */
+  /** The accounts at a limit that threads have met. */
+  readonly reported?: (() => Promise<readonly ReportedAccount[]>) | undefined;
+  /** Why there is no space on the disk for a turn; undefined if there is. */
   readonly diskProblem?: (() => Promise<string | undefined>) | undefined;
 }
 
@@ -176,8 +178,9 @@ export class TaskRun {
   /** An agent is not tried for nothing if another task has met the limit of its account, and there is another agent. */
   async #aroundLimit(state: TaskState): Promise<Events | undefined> {
     if (nextRole(state).agents.length < 2) return undefined;
-    const { store, context } = this.#options;
-    const [accounts, { now }] = [accountsOf(await store.list()), context()];
+    const { store, context, reported } = this.#options;
+    const outside = await reported?.();
+    const [accounts, { now }] = [accountsOf(await store.list(), outside), context()];
     return aroundLimit(state, (role) => limitedUntil(role, accounts) > now);
   }
 

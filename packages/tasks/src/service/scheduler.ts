@@ -1,9 +1,9 @@
 import { errorMessage, type TaskState } from "@flint/protocol";
-import { accountsOf } from "../accounts.ts";
+import { accountsOf, type ReportedAccount } from "../accounts.ts";
 import { asking, type DecisionContext, type Events, event } from "../decide/decision.ts";
 import { fail } from "../decide/finish.ts";
 import { afterLost } from "../decide/run.ts";
-import { due, nextDue, nextRecovery, waitReason } from "../schedule.ts";
+import { due, nextDue, nextRecovery, waitForReport, waitReason } from "../schedule.ts";
 import type { TaskStore } from "../store/task-store.ts";
 
 /** The dependencies of a scheduler. */
@@ -13,12 +13,16 @@ export interface SchedulerOptions {
   readonly leaseMs: number;
   /** Changes within this time are looked at together. */
   readonly gatherMs?: number | undefined;
+  /** The accounts at a limit that threads have met. */
+  readonly reported?: (() => Promise<readonly ReportedAccount[]>) | undefined;
   /** Called when tasks may run that were ready before, because the limit of their account is over. */
   onRecovery?(): void;
   onProblem(message: string): void;
 }
 
 const RETRY_MS = 10_000;
+/** How often it looks whether an account works again before its reset, which no task says. */
+const REPORT_CHECK_MS = 300_000;
 const LONGEST_TIMER_MS = 3_600_000;
 
 /** Moves tasks on that wait for a time, for other tasks, or for a worker that is gone. Has one timer, and none if nothing waits. */
@@ -96,7 +100,8 @@ export class TaskScheduler {
     const byId = new Map(tasks.map((state) => [state.id, state]));
     for (const state of tasks)
       if (state.phase === "waiting") await this.#commit(state, this.#released(state, byId, context()));
-    this.#setTimer(await store.list(), now);
+    const outside = await this.#options.reported?.();
+    this.#setTimer(await store.list(), now, outside);
   }
 
   #released(state: TaskState, byId: ReadonlyMap<string, TaskState>, context: DecisionContext): Events {
@@ -117,16 +122,18 @@ export class TaskScheduler {
       await this.#options.store.commit({ task: state.id, expect: state.version, events });
   }
 
-  #setTimer(tasks: readonly TaskState[], now: number): void {
+  #setTimer(tasks: readonly TaskState[], now: number, outside?: readonly ReportedAccount[]): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const recovery = nextRecovery(tasks, accountsOf(tasks), now);
+    const accounts = accountsOf(tasks, outside);
+    const recovery = nextRecovery(tasks, accounts, now);
     if (this.#recovery !== undefined && this.#recovery !== recovery) this.#options.onRecovery?.();
     this.#recovery = recovery;
     const running = tasks.some(({ run }) => run !== undefined);
     const next = Math.min(
       nextDue(tasks) ?? Number.POSITIVE_INFINITY,
       recovery ?? Number.POSITIVE_INFINITY,
+      waitForReport(tasks, accounts, now) ? now + REPORT_CHECK_MS : Number.POSITIVE_INFINITY,
       running ? now + this.#options.leaseMs : Number.POSITIVE_INFINITY,
     );
     if (next === Number.POSITIVE_INFINITY || this.#isStopped) return;

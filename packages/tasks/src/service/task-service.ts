@@ -13,6 +13,7 @@ import {
   type WorkerRow,
 } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
+import { accountsOf, type ReportedAccount } from "../accounts.ts";
 import { type DecisionContext, type Events, event, TaskRefusal } from "../decide/decision.ts";
 import * as userActions from "../decide/user-actions.ts";
 import { steerRemoteTurn } from "../fleet/live-steers.ts";
@@ -22,6 +23,7 @@ import { DEFAULT_POOL } from "../queue/run-queue.ts";
 import type { TaskFolders } from "../run/task-folders.ts";
 import { TaskRun } from "../run/task-run.ts";
 import type { TaskWorkspaces } from "../run/task-workspaces.ts";
+import { heldUntil } from "../schedule.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 import { type AddOptions, addTasks } from "./add-tasks.ts";
 import { resumeAll, suspendAll } from "./bulk-actions.ts";
@@ -45,7 +47,9 @@ export interface TaskServiceOptions extends AddOptions {
   readonly version?: string | undefined;
   readonly leaseMs?: number | undefined;
   readonly askMs?: number | undefined;
-  /** The destination of turn events for other programs. */
+  /** The accounts at a limit that threads outside of tasks have met. */
+  readonly reported?: (() => Promise<readonly ReportedAccount[]>) | undefined;
+  /** Where events of turns go for other programs. */
   readonly news?: EventSink | undefined;
   /**
    * Verifies that a task is as it was added; if absent, all of them count as that, as in a store of one
@@ -77,16 +81,24 @@ export class TaskService {
     this.#options = options;
     // Counts on over restarts, so that no client takes a new list for an old one.
     this.#revision = options.now();
-    const { store, leaseMs = LEASE_MS, now } = options;
+    const { store, leaseMs = LEASE_MS, now, reported } = options;
     store.subscribe(() => this.#onChange());
     this.#scheduler = new TaskScheduler({
-      ...{ store, leaseMs, context: () => this.#context() },
+      ...{ store, leaseMs, reported, context: () => this.#context() },
       onRecovery: () => this.#worker.wake(),
       onProblem: (message) => options.onProblem(message),
     });
     this.#worker = new TaskWorker({
-      ...{ store, leaseMs, now, name: LOCAL_WORKER, concurrency: options.concurrency ?? CONCURRENCY },
+      ...{
+        store,
+        leaseMs,
+        now,
+        reported,
+        name: LOCAL_WORKER,
+        concurrency: options.concurrency ?? CONCURRENCY,
+      },
       onProblem: (message) => options.onProblem(message),
+      onWait: () => this.#scheduler.wake(),
       run: (lease, state, signal) => this.#run(lease, state, signal),
     });
     const { folders, disk, verify } = options;
@@ -96,7 +108,7 @@ export class TaskService {
   }
 
   async #run(lease: Lease, state: TaskState, signal: AbortSignal): Promise<void> {
-    const { store, workspaces, client, news, now, askMs = ASK_MS } = this.#options;
+    const { store, workspaces, client, news, now, reported, askMs = ASK_MS } = this.#options;
     const observer = news === undefined ? undefined : await RunEvents.of(news, now, state, store);
     const diskProblem = async () => this.#cleaner?.problem();
     const options = {
@@ -105,6 +117,7 @@ export class TaskService {
       client,
       askMs,
       observer,
+      reported,
       diskProblem,
       context: () => this.#context(),
     };
@@ -151,7 +164,7 @@ export class TaskService {
     },
     "task/list": async ({ revision, timeoutMs }) => {
       if (revision === this.#revision && timeoutMs !== undefined) await this.#changed(timeoutMs);
-      return { revision: this.#revision, data: (await this.#options.store.list()).map(taskRow) };
+      return { revision: this.#revision, data: await this.#rows() };
     },
     "task/read": async ({ taskId, after }) => {
       const state = await this.#find(taskId);
@@ -222,6 +235,18 @@ export class TaskService {
     throw new TaskRefusal(
       `In a fleet, task ${number} can only be merged as it was added, by ${signed}. Its commits are under refs/flint/tasks.`,
     );
+  }
+
+  /** All tasks, and until when those that are ready wait for the limit of an account. */
+  async #rows(): Promise<TaskRow[]> {
+    const { store, reported, now } = this.#options;
+    const outside = await reported?.();
+    const tasks = await store.list();
+    const accounts = accountsOf(tasks, outside);
+    return tasks.map((state) => {
+      const untilMs = state.phase === "ready" ? heldUntil(state, accounts, now()) : 0;
+      return untilMs > now() ? { ...taskRow(state), untilMs } : taskRow(state);
+    });
   }
 
   #workerRow(): WorkerRow {

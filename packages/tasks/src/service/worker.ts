@@ -1,8 +1,8 @@
 import { errorMessage } from "@flint/protocol";
-import { accountsOf, mayOfferMore } from "../accounts.ts";
+import { accountsOf, mayOfferMore, type ReportedAccount } from "../accounts.ts";
 import { LocalQueue } from "../queue/local-queue.ts";
 import { DEFAULT_POOL, type RunTaker } from "../queue/run-queue.ts";
-import { plan } from "../schedule.ts";
+import { plan, waitForReport } from "../schedule.ts";
 import type { TaskChange } from "../store/task-store.ts";
 import { LeasedRun, type LeasedRunOptions } from "./leased-run.ts";
 
@@ -11,6 +11,10 @@ export interface WorkerOptions extends LeasedRunOptions {
   readonly name: string;
   readonly concurrency: number;
   readonly now: () => number;
+  /** The accounts at a limit that threads have met. */
+  readonly reported?: (() => Promise<readonly ReportedAccount[]>) | undefined;
+  /** Called when tasks wait for such a limit: somebody has to wake this worker when it is over. */
+  onWait?(): void;
 }
 
 /**
@@ -79,9 +83,12 @@ export class TaskWorker {
   }
 
   async #takeReady(): Promise<void> {
-    const { store, concurrency, now } = this.#options;
+    const { store, concurrency, now, reported } = this.#options;
+    const outside = await reported?.();
     const tasks = await store.list();
-    for (const { task } of plan(tasks, accountsOf(tasks), now())) {
+    const accounts = accountsOf(tasks, outside);
+    if (waitForReport(tasks, accounts, now())) this.#options.onWait?.();
+    for (const { task } of plan(tasks, accounts, now())) {
       if (this.#running.size >= concurrency || this.#isStopped) break;
       if (this.#running.has(task.id)) continue;
       this.#running.set(task.id, undefined);

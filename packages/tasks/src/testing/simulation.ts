@@ -1,12 +1,12 @@
 import { currentRound, isEnded, type TaskSpec, type TaskState, type Verdict } from "@flint/protocol";
-import { accountsOf, limitedUntil, mayOfferMore } from "../accounts.ts";
+import { accountsOf, limitedUntil, mayOfferMore, type ReportedAccount } from "../accounts.ts";
 import type { DecisionContext, Events } from "../decide/decision.ts";
 import { finish } from "../decide/finish.ts";
 import { aroundLimit } from "../decide/interruptions.ts";
 import type { ExecuteOutcome, Interruption, ReviewOutcome } from "../decide/outcomes.ts";
 import * as run from "../decide/run.ts";
 import * as userActions from "../decide/user-actions.ts";
-import { plan } from "../schedule.ts";
+import { plan, waitForReport } from "../schedule.ts";
 import { resumeAll, suspendAll } from "../service/bulk-actions.ts";
 import { TaskScheduler } from "../service/scheduler.ts";
 import { MemoryStore } from "../store/memory-store.ts";
@@ -45,7 +45,8 @@ export class Simulation {
   fencedWrites = 0;
   /** Events that the scheduler could not handle. */
   readonly problems: string[] = [];
-  /** True if no faults happen: a calm world has to bring every task to its end. */
+  #limits: readonly ReportedAccount[] = [];
+  /** Whether faults happen: a calm world has to bring every task to its end. */
   #calm = false;
 
   constructor(seed: number) {
@@ -53,6 +54,7 @@ export class Simulation {
     this.store = new MemoryStore({ now: () => this.#now, id: () => `id-${++this.#ids}` });
     this.#scheduler = new TaskScheduler({
       ...{ store: this.store, leaseMs: LEASE_MS, context: () => this.#context() },
+      reported: async () => this.#reported,
       onRecovery: () => {
         this.#isAwake = true;
       },
@@ -115,6 +117,14 @@ export class Simulation {
     else if (roll < 0.85) await this.#work();
     else await this.#act();
     if (!this.#calm && random.chance(0.02)) this.#now += random.below(3_600_000);
+    if (!this.#calm && random.chance(0.01))
+      this.#limits = [
+        {
+          name: random.pick(["claude", "codex"]),
+          limitedAt: this.#now,
+          untilMs: this.#now + random.below(7_200_000),
+        },
+      ];
     if (this.#calm) this.#now += 60_000 * (this.#hands.length === 0 ? 30 : 0);
   }
 
@@ -122,12 +132,19 @@ export class Simulation {
     return { now: this.#now, random: this.#random.next(), id: () => `id-${++this.#ids}` };
   }
 
+  /** The limits that threads outside of tasks have met; they are forgotten at their reset. */
+  get #reported(): readonly ReportedAccount[] {
+    return this.#limits.filter(({ untilMs }) => untilMs > this.#now);
+  }
+
   /** The workers take what is offered, the best first, as long as they have room. */
   async #lease(): Promise<void> {
     if (!this.#isAwake) return;
     this.#isAwake = false;
     const tasks = await this.store.list();
-    for (const { task } of plan(tasks, accountsOf(tasks), this.#now)) {
+    const accounts = accountsOf(tasks, this.#reported);
+    if (waitForReport(tasks, accounts, this.#now)) this.#scheduler.wake();
+    for (const { task } of plan(tasks, accounts, this.#now)) {
       if (this.#hands.length >= CONCURRENCY) return;
       const lease = await this.store.lease(task.id, `w${this.#random.below(3)}`, LEASE_MS);
       const state = await this.store.read(task.id);
@@ -173,7 +190,7 @@ export class Simulation {
 
   async #next(state: TaskState): Promise<Events> {
     const context = this.#context();
-    const accounts = accountsOf(await this.store.list());
+    const accounts = accountsOf(await this.store.list(), this.#reported);
     const around = aroundLimit(state, (role) => limitedUntil(role, accounts) > context.now);
     switch (state.step) {
       case "prepare":

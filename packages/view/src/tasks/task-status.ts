@@ -52,6 +52,9 @@ export function statusOf(task: TaskRow, now: number): string {
         ? task.phase
         : `starts in ${duration(task.notBeforeMs - now)}`;
     case "ready":
+      return task.untilMs === undefined || task.untilMs <= now
+        ? task.phase
+        : `waits for a usage limit, ${duration(task.untilMs - now)} left`;
     case "done":
     case "failed":
     case "cancelled":
