@@ -1,14 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { isEnded, type TaskEvent, type TaskState } from "@flint/protocol";
 import { AcceptedFile, RedisStore, TaskSigner } from "@flint/tasks/fleet";
-import { RedisServer, type TemporaryFolder } from "@flint/testkit";
+import { type Cut, RedisServer, Relay, type TemporaryFolder } from "@flint/testkit";
 import { Random } from "../../packages/tasks/src/testing/random.ts";
 import type { Fault } from "./faults.ts";
 import { type Invariant, judge } from "./invariants.ts";
 import { Ledger } from "./ledger.ts";
 import { judgeReviews } from "./real-tasks.ts";
 import { CampaignRepository } from "./refs.ts";
-import { type Cut, Relay } from "./relay.ts";
 import { ServerProcess } from "./server-process.ts";
 import { NAMESPACE, POISON } from "./worker-order.ts";
 import { buildPrograms, type CampaignPrograms, realEnvironment, WorkerProcess } from "./worker-process.ts";

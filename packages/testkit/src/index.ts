@@ -30,6 +30,7 @@ export * from "./golden.ts";
 export * from "./needs.ts";
 export * from "./processes.ts";
 export * from "./redis-server.ts";
+export { type Cut, Relay } from "./relay.ts";
 export * from "./scripted/script.ts";
 export * from "./scripted/script-player.ts";
 export * from "./scripted/scripted-driver.ts";
