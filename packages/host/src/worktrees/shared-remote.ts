@@ -3,7 +3,7 @@ import { FlintError } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
 import { OBJECT_ID } from "../git/repository.ts";
 import { REMOTE_ACCESS, UNSIGNED } from "./pull-request.ts";
-import { taskRef, type WorktreeRepository } from "./worktree-repository.ts";
+import { readRef, taskRef, type WorktreeRepository } from "./worktree-repository.ts";
 
 /** A task's repository for machines that have it at different paths: each has a clone, and all reach the remote. */
 export interface SharedRepository {
@@ -52,6 +52,29 @@ export async function fetchMissing(
       "invalidRequest",
       `${shownAddress(url)} does not have the commit ${gone} of the task.`,
     );
+}
+
+/** The commit that a ref of a task names at the remote; undefined if there is none. Rejects if the remote cannot be reached. */
+export async function fetchRef(
+  git: GitCommand,
+  url: string,
+  task: string,
+  name: string,
+): Promise<string | undefined> {
+  const remote = git.with(REMOTE_ACCESS);
+  const listed = await remote.attempt(["ls-remote", UPLOAD_PACK, "--", url, taskRef(task, name)]);
+  if (listed.exitCode !== 0) throw unreachable("fetched from", url, listed.stderr);
+  if (listed.stdout.trim() === "") return undefined;
+  const fetchedAs = `refs/flint/fetched/${task}/${name}`;
+  const fetched = await remote.attempt([
+    ...FETCH,
+    ...QUIET,
+    "--",
+    url,
+    `+${taskRef(task, name)}:${fetchedAs}`,
+  ]);
+  if (fetched.exitCode !== 0) throw unreachable("fetched from", url, fetched.stderr);
+  return readRef(git, fetchedAs);
 }
 
 /** Puts a commit under a ref at the remote. Rejects if it cannot be reached or has another commit there. */

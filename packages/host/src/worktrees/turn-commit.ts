@@ -4,8 +4,16 @@ import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
 import type { LocatedAttempt, Worktree, WorktreeName } from "./attempt.ts";
-import { push } from "./shared-remote.ts";
-import { commitOf, createRef, FLINT_IDENTITY, gitFoldersOf, taskRef } from "./worktree-repository.ts";
+import { fetchRef, push } from "./shared-remote.ts";
+import {
+  commitOf,
+  createRef,
+  FLINT_IDENTITY,
+  gitFoldersOf,
+  readRef,
+  taskRef,
+  type WorktreeRepository,
+} from "./worktree-repository.ts";
 import type { Worktrees } from "./worktrees.ts";
 
 /** The work that a turn left behind. */
@@ -75,9 +83,25 @@ export class TurnCommits {
     return { commit, tree, changed: true };
   }
 
-  /**
-   * Reports whether all files in the folder of an attempt are in a commit of its task, ignored ones aside.
-   */
+  /** The commit of a round that a run made under this fence, here or at the remote; undefined if it made none. */
+  async find(
+    { top }: WorktreeRepository,
+    request: Omit<TurnCommitRequest, "worktree" | "message" | "own">,
+  ): Promise<TurnCommit | undefined> {
+    const { task, attempt, round, fence, parent, url } = request;
+    const git = this.#worktrees.git(top);
+    const name = [`a${attempt}`, `r${round}`, fence] as const;
+    const found =
+      (await readRef(git, taskRef(task, ...name))) ??
+      (url === undefined ? undefined : await fetchRef(git, url, task, name.join("/")));
+    // It counts only if it continues what was accepted before.
+    const commit = found === undefined ? undefined : await following(git, found, parent);
+    if (commit === undefined) return undefined;
+    const [tree, before] = await Promise.all([treeOf(git, commit), treeOf(git, parent)]);
+    return tree === before ? undefined : { commit, tree, changed: true };
+  }
+
+  /** Whether all files in the folder of an attempt are in a commit of its task, ignored ones aside. */
   async isCommitted({ task, attempt }: WorktreeName, located: LocatedAttempt): Promise<boolean> {
     const top = await this.#worktrees.topOf({ task, attempt });
     if (top === undefined) return true;

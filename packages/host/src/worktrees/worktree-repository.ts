@@ -67,7 +67,19 @@ export async function createRef(git: GitCommand, ref: string, commit: string): P
   return present.stdout.trim() === commit;
 }
 
-/** The author of commits of what agents left. */
+/** The commit that a ref names; undefined if there is no such ref. */
+export async function readRef(git: GitCommand, ref: string): Promise<string | undefined> {
+  const found = await git.attempt([
+    "rev-parse",
+    "--verify",
+    "--quiet",
+    "--end-of-options",
+    `${ref}^{commit}`,
+  ]);
+  return found.exitCode === 0 ? found.stdout.trim() : undefined;
+}
+
+/** Who commits what agents left. */
 export const FLINT_IDENTITY = {
   GIT_AUTHOR_NAME: "Flint",
   GIT_AUTHOR_EMAIL: "flint@localhost",

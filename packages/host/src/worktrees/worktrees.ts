@@ -21,7 +21,13 @@ import { copyIncluded, makeFoldersIn, type ProjectTrust } from "./included-files
 import { RepositoryLock } from "./repository-lock.ts";
 import { fetchMissing } from "./shared-remote.ts";
 import { gitDirOf, lockEntry, reconnect, removeEntry } from "./worktree-entries.ts";
-import { commitOf, createRef, repositoryAt, type WorktreeRepository } from "./worktree-repository.ts";
+import {
+  commitOf,
+  createRef,
+  repositoryAt,
+  taskRef,
+  type WorktreeRepository,
+} from "./worktree-repository.ts";
 
 /**
  * The worktrees of tasks, in a private folder. The user's checkout and branches are only read: worktrees are detached,
@@ -52,7 +58,7 @@ export class Worktrees {
     const home = this.#homeOf(request);
     const top = join(home, "tree");
     // Without its files it is made again from the last round.
-    if (await isMade(home)) await reconnect(repository, top);
+    if (await isMade(home)) await this.#catchUp(repository, home, request);
     else await this.#create(repository, home, request.from ?? base);
     return { top, folder: join(top, repository.subfolder), base, repository };
   }
@@ -147,10 +153,27 @@ export class Worktrees {
     await this.#fill(repository, home);
   }
 
-  /**
-   * Makes this commit the HEAD of the folder's present content: an agent sees it as the last one, with
-   * nothing to commit.
-   */
+  /** A folder as it was left, unless the attempt went on elsewhere since then: it would take back what was done there. */
+  async #catchUp(
+    repository: WorktreeRepository,
+    home: string,
+    { task, from }: WorktreeRequest,
+  ): Promise<void> {
+    const top = join(home, "tree");
+    await reconnect(repository, top);
+    const found = from === undefined ? undefined : await this.#entryOf({ top, repository });
+    const head = found === undefined ? undefined : await this.#headOf(found.git, found.gitDir);
+    if (from === undefined || found === undefined || head === undefined || head === from) return;
+    const follows = await found.git.attempt(["merge-base", "--is-ancestor", from, head]);
+    if (follows.exitCode === 0) return;
+    // A user may have moved HEAD, who knows what is in the folder; otherwise all of it is in a commit of the task.
+    const own = await found.git.run(["for-each-ref", `--points-at=${head}`, `${taskRef(task)}/`]);
+    if (own === "") return;
+    await rm(join(home, "scratch"), { recursive: true, force: true });
+    await this.#reset(repository, { home, gitDir: found.gitDir, commit: from });
+  }
+
+  /** What is in the folder is this commit from now on: an agent sees it as the last one, with nothing to commit. */
   async moveHead(worktree: Worktree, commit: string): Promise<void> {
     const found = await this.#entryOf(worktree);
     if (found !== undefined) await moveTo(found.git, commit);
@@ -159,8 +182,10 @@ export class Worktrees {
   /** The commit that the folder is at. */
   async head(worktree: Worktree): Promise<string | undefined> {
     const found = await this.#entryOf(worktree);
-    if (found === undefined) return undefined;
-    const { git, gitDir } = found;
+    return found === undefined ? undefined : this.#headOf(found.git, found.gitDir);
+  }
+
+  async #headOf(git: GitCommand, gitDir: string): Promise<string | undefined> {
     // Expected: HEAD names nothing.
     const head = await readHead(git, gitDir).catch(() => undefined);
     if (head?.kind === "detached") return head.commit;
@@ -169,7 +194,10 @@ export class Worktrees {
   }
 
   /** Git in the folder of an attempt, by what the repository says of it: the file in the folder is the agent's to change. */
-  async #entryOf({ top, repository }: Worktree): Promise<{ git: GitCommand; gitDir: string } | undefined> {
+  async #entryOf({
+    top,
+    repository,
+  }: Pick<Worktree, "top" | "repository">): Promise<{ git: GitCommand; gitDir: string } | undefined> {
     const gitDir = await gitDirOf(repository, top);
     return gitDir === undefined ? undefined : { gitDir, git: this.git(top).in({ worktree: top, gitDir }) };
   }
@@ -231,10 +259,17 @@ export class Worktrees {
     return [`${INCLUDE_FILE} is not trusted, so no ignored files were copied. Review it with flint trust.`];
   }
 
-  /**
-   * Returns the git variables for the sandbox in the worktrees of a repository, so that git behaves the same
-   * for all of its files.
-   */
+  /** Whether the set-up command has run in the folder of an attempt as it is now. */
+  async isSetUp(name: WorktreeName): Promise<boolean> {
+    return targetExists(join(this.#homeOf(name), SET_UP));
+  }
+
+  /** Remembers that the set-up command has run in the folder of an attempt, until it is made again. */
+  async markSetUp(name: WorktreeName): Promise<void> {
+    await writeFile(join(this.#homeOf(name), SET_UP), "");
+  }
+
+  /** What git in the sandbox gets in the worktrees of a repository, so that it is the same for all of its files. */
   async variables({ top }: WorktreeRepository): Promise<Readonly<Record<string, string>>> {
     return { ...UNFETCHED, ...(await this.#trust.gitVariables(top)) };
   }
@@ -270,6 +305,7 @@ export class Worktrees {
     const top = join(home, "tree");
     const gitDir = await gitDirOf(repository, top);
     if (gitDir === undefined || !(await isFolder(top))) throw notAWorktree(repository, top);
+    await rm(join(home, SET_UP), { force: true });
     await writeFiles(this.#sandbox, { top, repository, environment: await this.variables(repository) });
     await updateSubmodules(this.git(top).in({ worktree: top, gitDir }), repository, top);
     const included = await copyIncluded(this.git(repository.top), repository, top, this.#trust);
@@ -309,6 +345,9 @@ function notAWorktree({ top }: WorktreeRepository, folder: string): FlintError {
 
 /** Marks a folder whose ignored files were left out. */
 const UNTRUSTED = "untrusted";
+
+/** Marks a folder in which the set-up command of its task has run. */
+const SET_UP = "set-up";
 
 /** Files of Git LFS stay what the repository has of them: fetching them is up to the user. */
 const UNFETCHED = { GIT_LFS_SKIP_SMUDGE: "1" };

@@ -87,7 +87,7 @@ function onEvent(state: TaskState, event: TaskEventBody): TaskState {
         run: undefined,
         fence: event.data.fence,
         lostRuns: state.lostRuns + 1,
-        instructions: withNote(state, event.data.instructions),
+        ...withInterruption(state, event.data.instructions),
       };
     case "run/used":
       return { ...state, usage: withUsage(state.usage, event.data.usage) };
@@ -130,7 +130,7 @@ function onEvent(state: TaskState, event: TaskEventBody): TaskState {
         wasWaiting: state.phase === "waiting" || (state.phase === "suspended" && state.wasWaiting),
         backoffs: state.backoffs + (event.data.reason === "backoff" ? 1 : 0),
         limitsInRow: state.limitsInRow + (event.data.reason === "usageLimit" ? 1 : 0),
-        instructions: withNote(state, event.data.instructions),
+        ...withInterruption(state, event.data.instructions),
       };
     case "task/resumed":
       return {
@@ -185,6 +185,12 @@ function withNote(state: TaskState, note: string | undefined): readonly string[]
   return note === undefined || note === "" ? state.instructions : [...state.instructions, note];
 }
 
+/** The executor's turn was cut off, as far as the task knows. */
+function withInterruption(state: TaskState, note: string | undefined) {
+  const { rounds } = note === undefined ? state : withRound(state, { interruption: note });
+  return { rounds, instructions: withNote(state, note) };
+}
+
 /** Without the last note of these words: a running turn has it. */
 function withoutNote({ instructions }: TaskState, note: string): readonly string[] {
   const at = instructions.lastIndexOf(note);
@@ -229,14 +235,15 @@ function withRound(state: TaskState, change: Partial<RoundState>): TaskState {
 }
 
 function onRoundStarted(state: TaskState, data: TaskEventData<"round/started">): TaskState {
-  const round: RoundState = { ...data, instructionsRead: state.instructions.length, checks: [], reviews: [] };
+  const { fence, instructions } = state;
+  const round = { ...data, fence, instructionsRead: instructions.length, checks: [], reviews: [] };
   // A turn that is tried again is the same round.
   const earlier = state.rounds.filter((known) => known.round !== data.round);
   return { ...state, rounds: [...earlier, round] };
 }
 
 function onTurn(state: TaskState, { role, turn }: TaskEventData<"round/turn">): TaskState {
-  if (role !== "executor") return state;
+  if (role === "reviewer") return withRound(state, { reviewing: turn });
   const known = state.executorThread;
   // A thread that has had a turn keeps it until its next one is known.
   const executorThread = known?.threadId === turn.threadId ? { ...known, ...turn } : turn;
@@ -245,11 +252,14 @@ function onTurn(state: TaskState, { role, turn }: TaskEventData<"round/turn">): 
 
 function onExecuted(state: TaskState, data: TaskEventData<"round/executed">): TaskState {
   const { turn, commit, tree, summary, contested, usage } = data;
+  const { instructionsRead, interruption } = currentRound(state) ?? {};
+  // A turn that was only thought to be cut off has ended: no later one gets that note.
+  const instructions = interruption === undefined ? state.instructions : withoutNote(state, interruption);
   return {
     ...withRound(state, { turn, commit, tree, summary }),
     executorThread: turn,
     step: "check",
-    instructions: state.instructions.slice(currentRound(state)?.instructionsRead),
+    instructions: instructions.slice(instructionsRead),
     answer: undefined,
     backoffs: 0,
     limitsInRow: 0,
@@ -263,7 +273,7 @@ function onReviewed(state: TaskState, data: TaskEventData<"round/reviewed">): Ta
   const { reviewer, turn, verdict, note } = data;
   const reviews = [...(state.rounds.at(-1)?.reviews ?? []), { reviewer, turn, verdict, note }];
   return {
-    ...withRound(state, { reviews }),
+    ...withRound(state, { reviewing: undefined, reviews }),
     reviewer: data.next ?? state.reviewer,
     limitsInRow: 0,
     findings: data.findings,

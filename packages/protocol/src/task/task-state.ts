@@ -29,13 +29,19 @@ export interface RoundState {
   readonly executor: number;
   /** The idempotency key of the executor's turn. */
   readonly clientId: string;
-  /** Number of the task's instructions that the turn got; later ones are for the next turn. */
+  /** The fence of the run that started the turn. */
+  readonly fence?: number | undefined;
+  /** The note to the next turn that this one was cut off; dropped if it had ended all the same. */
+  readonly interruption?: string | undefined;
+  /** How many of the task's instructions the turn got; later ones are for the next turn. */
   readonly instructionsRead?: number | undefined;
   readonly turn?: TurnReference | undefined;
   readonly commit?: string | null | undefined;
   readonly tree?: string | null | undefined;
   readonly summary?: string | undefined;
   readonly checks: readonly CheckResult[];
+  /** The turn of the reviewer that was asked last, until its verdict is known. */
+  readonly reviewing?: TurnReference | undefined;
   readonly reviews: readonly RoundReview[];
 }
 

@@ -90,6 +90,14 @@ export class GitWorkspaces implements TaskWorkspaces {
     }
   }
 
+  isSetUp(state: TaskState): Promise<boolean> {
+    return this.#worktrees.isSetUp(nameOf(state));
+  }
+
+  markSetUp(state: TaskState): Promise<void> {
+    return this.#worktrees.markSetUp(nameOf(state));
+  }
+
   async commit(state: TaskState, round: number, commits?: ExecutorCommits): Promise<CommittedWork> {
     const worktree = await this.#worktree(state);
     const parent = lastCommit(state, round) ?? state.from ?? worktree.base;
@@ -98,6 +106,15 @@ export class GitWorkspaces implements TaskWorkspaces {
     const { url } = this.#cloneOf(state.spec);
     const own = commits === undefined ? undefined : declinedRef(commits.threadId, commits.name);
     return this.#commits.commit({ task, attempt, worktree, round, fence, parent, message, own, url });
+  }
+
+  async committed(state: TaskState, round: number, fence: number): Promise<CommittedWork | undefined> {
+    const { base, repository } = await this.locate(state);
+    const parent = lastCommit(state, round) ?? state.from ?? base;
+    const { url } = this.#cloneOf(state.spec);
+    const found = await this.#commits.find(repository, { ...nameOf(state), round, fence, parent, url });
+    if (found !== undefined) await this.#worktrees.prepare({ ...this.#requestOf(state), from: found.commit });
+    return found;
   }
 
   async reviewFolder(state: TaskState, commit: string): Promise<string> {

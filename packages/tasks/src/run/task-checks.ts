@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import {
   type Check,
   type CheckResult,
@@ -10,6 +11,7 @@ import {
 } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import type { CheckOutcome, MergeOutcome } from "../decide/outcomes.ts";
+import type { TaskWorkspaces } from "./task-workspaces.ts";
 
 const CHECK_SECONDS = 1800;
 const CHECK_OUTPUT = 8000;
@@ -20,15 +22,35 @@ const RANGES = 4_000;
 /** Runs the commands of a task that are not an agent's: its set-up and its checks, in the sandbox of the server. */
 export class TaskChecks {
   readonly #client: FlintClient;
+  readonly #workspaces: Pick<TaskWorkspaces, "isSetUp" | "markSetUp">;
   readonly #signal: AbortSignal;
 
-  constructor(client: FlintClient, signal: AbortSignal) {
+  constructor(
+    client: FlintClient,
+    workspaces: Pick<TaskWorkspaces, "isSetUp" | "markSetUp">,
+    signal: AbortSignal,
+  ) {
     this.#client = client;
+    this.#workspaces = workspaces;
     this.#signal = signal;
   }
 
-  /** Runs the set-up command in a folder; the problem, if there is one. */
+  /** Runs the set-up command in the folder of an attempt; the problem, if there is one. */
   async setUp(state: TaskState, folder: string): Promise<string | undefined> {
+    const problem = await this.#setUp(state, folder);
+    if (problem === undefined && state.spec.setup !== undefined) await this.#workspaces.markSetUp(state);
+    return problem;
+  }
+
+  /** The same before a step in a folder that was made again in the middle of the attempt, such as on another machine. */
+  async setUpAgain(state: TaskState): Promise<string | undefined> {
+    const { step, folder, spec } = state;
+    if (spec.setup === undefined || folder === undefined || !existsSync(folder)) return undefined;
+    if ((step !== "execute" && step !== "check") || (await this.#workspaces.isSetUp(state))) return undefined;
+    return this.setUp(state, folder);
+  }
+
+  async #setUp(state: TaskState, folder: string): Promise<string | undefined> {
     const { setup } = state.spec;
     if (setup === undefined) return undefined;
     const ran = await this.#run(state, [setup], folder);
@@ -49,7 +71,7 @@ export class TaskChecks {
    * if there is none.
    */
   async problemOfMerged(state: TaskState, folder: string): Promise<MergeOutcome | undefined> {
-    const message = await this.setUp(state, folder);
+    const message = await this.#setUp(state, folder);
     if (message !== undefined) return { kind: "unable", mayPass: false, message };
     const checked = await this.run(state, folder);
     if (checked.kind === "unable") return { ...checked, mayPass: false };

@@ -34,13 +34,15 @@ import {
 } from "../decide/run.ts";
 import type { Lease, TaskStore } from "../store/task-store.ts";
 import { readReport, readVerdict } from "./answers.ts";
+import { EarlierTurns, unfinishedRound } from "./earlier-turns.ts";
 import { executorPrompt, REPORT_SCHEMA, reviewerPrompt, VERDICT_SCHEMA } from "./prompts.ts";
-import { type RoleTurnOutcome, runRoleTurn } from "./role-turn.ts";
+import { runRoleTurn } from "./role-turn.ts";
 import type { RunObserver } from "./run-observer.ts";
 import { addRunUsage } from "./run-usage.ts";
 import { TaskChecks, threadTask } from "./task-checks.ts";
 import type { TaskWorkspaces } from "./task-workspaces.ts";
 import { TurnLog } from "./turn-log.ts";
+import type { RoleTurnOutcome } from "./turn-outcome.ts";
 
 /** The dependencies of a run. */
 export interface TaskRunOptions {
@@ -79,6 +81,7 @@ export class TaskRun {
   readonly #lease: Lease;
   readonly #signal: AbortSignal;
   readonly #checks: TaskChecks;
+  readonly #earlier: EarlierTurns;
   #state: TaskState;
   #written: Promise<unknown> = Promise.resolve();
   readonly #logs = { executor: new TurnLog("executor"), reviewer: new TurnLog("reviewer") };
@@ -87,14 +90,19 @@ export class TaskRun {
     this.#options = options;
     this.#lease = lease;
     this.#signal = signal;
-    this.#checks = new TaskChecks(options.client, signal);
+    this.#checks = new TaskChecks(options.client, options.workspaces, signal);
+    this.#earlier = new EarlierTurns(options.client, options.workspaces, lease.worker);
     this.#state = state;
   }
 
   /** Resolves when the run is over. Its results are ignored once its lease is void or the signal has fired. */
   async work(): Promise<void> {
     while (this.#state.run?.leaseId === this.#lease.id && !this.#signal.aborted) {
-      const events = await this.#step(this.#state);
+      const problem = await this.#checks.setUpAgain(this.#state);
+      const events =
+        problem === undefined
+          ? await this.#step(this.#state)
+          : [asking(this.#options.context(), "place", problem)];
       if (this.#signal.aborted || !(await this.#commit(events))) return;
     }
   }
@@ -156,7 +164,10 @@ export class TaskRun {
       case "execute":
         return this.#isStarted(state)
           ? afterTurn(state, await this.#execute(state), this.#options.context())
-          : ((await this.#withoutSpace()) ?? (await this.#aroundLimit(state)) ?? startRound(state, context));
+          : ((await this.#withoutSpace()) ??
+              (await this.#afterEarlierTurn(state)) ??
+              (await this.#aroundLimit(state)) ??
+              startRound(state, context));
       case "check":
         return afterChecks(state, await this.#check(state), this.#options.context());
       case "review":
@@ -201,8 +212,25 @@ export class TaskRun {
     return message === undefined ? prepared : { kind: "unable", mayPass: false, message };
   }
 
+  /** A turn that an earlier run began is not done again if it has ended: its outcome counts now. */
+  async #afterEarlierTurn(state: TaskState): Promise<Events | undefined> {
+    const round = unfinishedRound(state);
+    if (round === undefined) return undefined;
+    const answered = await this.#earlier.answered(state, round);
+    const outcome =
+      answered === undefined
+        ? await this.#earlier.committed(state, round)
+        : await this.#executed(answered, round.round);
+    if (outcome === undefined) return undefined;
+    const message = `An earlier run had ended the turn of round ${round.round}; it is not repeated.`;
+    return [
+      event("task/logged", { role: "executor", message }),
+      ...afterTurn(state, outcome, this.#options.context()),
+    ];
+  }
+
   async #execute(state: TaskState): Promise<ExecuteOutcome> {
-    const { client, workspaces, askMs } = this.#options;
+    const { client, askMs } = this.#options;
     const round = currentRound(state);
     const role = this.#named(state.spec.executors[state.executor]);
     if (round === undefined || role === undefined || state.folder === undefined)
@@ -217,8 +245,8 @@ export class TaskRun {
     const withFindings = blockingFindings(state.findings).length > 0;
     // A thread is where it was started; elsewhere a new one continues from what was committed.
     const { executorThread: thread } = state;
-    const isHere = thread?.worker === undefined || thread.worker === this.#lease.worker;
-    const known = isHere ? state : { ...state, executorThread: undefined };
+    const known =
+      thread === undefined || this.#earlier.isHere(thread) ? state : { ...state, executorThread: undefined };
     const outcome = await runRoleTurn(client, {
       ...{ role, askMs, cwd: state.folder, signal: this.#signal, clientId: round.clientId },
       threadId: known.executorThread?.threadId,
@@ -230,7 +258,7 @@ export class TaskRun {
       network: state.spec.network,
       accepts: state.spec.allow === "tools",
       ...(withFindings ? { outputSchema: REPORT_SCHEMA } : {}),
-      compact: round.round >= COMPACT_FROM_ROUND,
+      compact: known.executorThread !== undefined && round.round >= COMPACT_FROM_ROUND,
       budget: budgetLeft(state),
       enforcement: state.spec.budget.enforcement,
       onThread: (...opened) => this.#options.observer?.onThread(this.#state, "executor", ...opened),
@@ -238,9 +266,14 @@ export class TaskRun {
       onEvent: (received) => this.#onEvent("executor", received),
       onWarning: (message) => this.#warn("executor", message),
     });
+    return this.#executed(outcome, round.round);
+  }
+
+  /** The outcome of a turn, with its work committed. */
+  async #executed(outcome: RoleTurnOutcome, round: number): Promise<ExecuteOutcome> {
     if (outcome.kind !== "answered") return outcome;
-    const work = await workspaces
-      .commit(this.#state, round.round, outcome.commits)
+    const work = await this.#options.workspaces
+      .commit(this.#state, round, outcome.commits)
       // Expected: the disk is full, or the remote cannot be reached. The work is in the folder, and the next turn has it.
       .catch((thrown: unknown) => this.#unstored(thrown));
     if (typeof work === "string")
@@ -293,9 +326,9 @@ export class TaskRun {
     const round = currentRound(state);
     if (role === undefined || round?.commit === undefined || round.commit === null)
       return { kind: "failed", message: "There is no commit to review.", usage: { seconds: 0 } };
+    const review = `${round.clientId}.review.${round.reviews.length}.${state.reviewer}.`;
+    const key = `${review}${state.fence}`;
     const cwd = await workspaces.reviewFolder(state, round.commit);
-    const prompt = reviewerPrompt(state, await workspaces.diff(state));
-    const key = `${round.clientId}.review.${round.reviews.length}.${state.reviewer}`;
     const ask = (text: string, clientId: string, earlier?: RoleTurnOutcome) =>
       runRoleTurn(client, {
         ...{
@@ -321,7 +354,9 @@ export class TaskRun {
         onEvent: (received) => this.#onEvent("reviewer", received),
         onWarning: (message) => this.#warn("reviewer", message),
       });
-    const first = await ask(prompt, key);
+    const first =
+      (await this.#earlier.judged(round, review)) ??
+      (await ask(reviewerPrompt(state, await workspaces.diff(state)), key));
     if (first.kind !== "answered") return first;
     const verdict = readVerdict(first.text);
     if (verdict !== undefined) return this.#judged(verdict, first);
