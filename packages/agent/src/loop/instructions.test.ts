@@ -117,7 +117,7 @@ test("reads the files from the repository root down to the workspace, the outerm
 test("reads only the workspace itself without a repository", async () => {
   const folder = await temporaryFolder();
   mkdirSync(folder.join("work"));
-  // What a sandbox leaves in a folder to keep a repository out is no repository.
+  // The placeholder of a sandbox that keeps a repository out is not a repository.
   mkdirSync(folder.join(".git"));
   writeFileSync(folder.join("AGENTS.md"), "above");
   expect(await projectInstructions(folder.join("work"))).toEqual([]);

@@ -75,7 +75,7 @@ export class WorkspaceFile {
       const client = clientFiles && new ClientText(clientFiles, join(root, inside), signal);
       return new WorkspaceFile(root, inside, { client, outside: undefined });
     }
-    // What is named as a file of the workspace and leads out of it is not what the user would expect.
+    // A path in the workspace that leads out of it is not what the user would expect.
     const isNamedInside = [...roots, ...realRoots].some((root) => pathWithin(root, named) !== undefined);
     const outside = isNamedInside ? undefined : await outsideFolder(real, context);
     const inside = outside && pathWithin(outside.path, real);
