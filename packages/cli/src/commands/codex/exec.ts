@@ -66,7 +66,7 @@ function execOptions(values: Values, positionals: readonly string[], settings: C
     images: values.image ?? [],
     schemaFile: values["output-schema"],
     limits: undefined,
-    // What a running server cannot apply keeps the turn in this process.
+    // Options that a running server cannot apply keep the turn in this process.
     server: { cwd: values.cd, agent: values.agent, offline: values.offline, trace: values.trace },
     ...(developerInstructions === undefined ? {} : { developerInstructions }),
   };

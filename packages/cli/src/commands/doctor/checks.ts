@@ -162,7 +162,7 @@ async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: st
     login === undefined || agent.hasAccess(),
   ]);
   const changes = [...(await versionDrift(client, known, path, version)), ...drift];
-  // What another program runs is not asked for its version: agents that do not know the option would start.
+  // An agent that another program runs is not asked for its version: one that does not know the option would start.
   const name = isOwn ? path : `${(program?.command ?? []).join(" ")}, version unknown`;
   const detail = version === undefined ? name : `${version} (${path})`;
   if (hasAccess || login === undefined) return [{ name: agent.id, state: "ok", detail }, ...changes];

@@ -63,7 +63,7 @@ async function written(bytes: Buffer, type: string, folder: string): Promise<str
 
 /** Viewers may stay open; a program that ends with an error has opened nothing. */
 function started(program: string, target: string, cwd: string): Promise<void> {
-  // That of a desktop is often a script, which starts others by their names.
+  // The opener of a desktop is often a script, which starts others by their names.
   const env = outsideEnvironment([cwd]);
   const child = spawn(program, [target], { env, stdio: "ignore", detached: true });
   child.unref();

@@ -62,7 +62,7 @@ export async function decide<Name extends Changing>(
 export function approveTask(given: DecideArguments<JudgeFlags>): Promise<number> {
   return decide(given, "task/approve", async (task, client) => {
     const { diff, tree } = await client.call("task/diff", { taskId: task.id });
-    // What cannot be approved now is rejected with its status, whatever the answer.
+    // A task that cannot be approved is rejected with its status, whatever the answer.
     const isAsked = given.values.yes !== true && task.phase === "approving";
     if (isAsked && !(await confirmDiff(diff, "Approve this result?"))) {
       printError(`Not approved. flint tasks reject ${task.number} "COMMENTS" sends it back.`, UNDECIDED);

@@ -172,7 +172,7 @@ export function isLiveTerminal(): boolean {
 }
 
 function pipedView({ format, answer, threadId }: TerminalOptions): TurnView {
-  // What is meant for a program may be printed on a terminal all the same.
+  // Output for a program may be printed on a terminal all the same.
   const outputs = {
     answer: (text: string) => void printRaw(text),
     aside: (text: string) => void process.stderr.write(text),
