@@ -121,7 +121,7 @@ function shapeProblems(place: string, first: Shape, second: Shape): Problem[] {
 }
 
 function wordProblems(place: string, first: string, second: Shape): Problem[] {
-  // What was always null in the first may be anything in the second.
+  // A field that was always null in the first may be anything in the second.
   if (first === "null") return [];
   const fits = typeof second === "string" && areAlike(first.split("|"), second.split("|"));
   return fits ? [] : [problem(place, first, second)];
