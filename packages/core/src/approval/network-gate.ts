@@ -131,7 +131,7 @@ export class NetworkGate {
       const open = this.#questions.get(key);
       if (open === undefined) break;
       const decision = await open.decision;
-      // What was answered about one command says nothing about another one, but may have been for the whole thread.
+      // The answer about one command says nothing about another one, but may have been for the whole thread.
       if (open.itemId === requested.itemId) return decision;
     }
     const decision = this.#ask(requested, commands).finally(() => this.#questions.delete(key));

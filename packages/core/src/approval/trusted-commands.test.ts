@@ -372,7 +372,7 @@ const SLY = [
     "kill 1",
     "xxd -r a b",
   ],
-  // What the kernel makes up, which may never end.
+  // Files that the kernel generates, which may never end.
   ...["cat /dev/zero", "cat -n -- /dev/zero", "wc -c a /dev/urandom", "grep x /dev/tty", "head /dev/fd/0"],
   ...[
     "cat //dev/zero",

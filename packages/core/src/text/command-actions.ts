@@ -112,7 +112,7 @@ function actionsOfCall(
 ): readonly CommandAction[] | undefined {
   if (isPiped) {
     const isPlain = FORMATTERS.has(program) && words.length === 0;
-    // What a search finds in the output of another command is not in any file.
+    // A search in the output of another command reads no file.
     return isPlain || (program === "grep" && words.length === 1) ? [] : undefined;
   }
   if (READERS.has(program)) return words.length === 0 ? undefined : words.map((path) => read(command, path));

@@ -282,7 +282,7 @@ export class ThreadRegistry {
     for (const { thread } of this.#loaded.values()) {
       const unusedMs = clock.now() - thread.lastUsedAt;
       if (unusedMs < idleTimeoutMs) continue;
-      // What cannot be stored now stays as it is on the disk; the next use of the thread reports it.
+      // State that cannot be stored stays as it is on the disk; the next use of the thread reports it.
       void this.#unloadOrStop(thread, unusedMs >= backgroundTimeoutMs).catch(() => undefined);
     }
   }

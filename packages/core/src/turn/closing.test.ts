@@ -117,7 +117,7 @@ test("closes every kind of open item: partial text, failed work, or unchanged", 
     "hookRun",
   ]);
   expect(closed).toHaveLength(Object.keys(items).length + 1);
-  // What a turn leaves is as valid as what its agent reports.
+  // The result of a turn is as valid as the report of its agent.
   expect(closed.filter((item) => !ThreadItem.safeParse(item).success)).toEqual([]);
 });
 

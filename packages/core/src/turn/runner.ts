@@ -315,7 +315,7 @@ export class TurnRunner {
     const { turn, clientHost } = this.#options;
     const { turnId, kind, review, outputSchema, agentInitiated } = turn;
     const requests = this.#userRequests;
-    // What is asked about was reported before, so reports that are held back come first.
+    // The subject of a question was reported before, so reports that are held back come first.
     const asking = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
       const drained = this.#reports.drained();
       return drained === undefined
