@@ -233,7 +233,7 @@ describeEachMechanism("with %s", (mechanism, withMechanism) => {
       const session = await open();
       const first = await run(session, "run `sh hostile.sh`");
       expect(readFileSync(join(workspace, "ran"), "utf8")).toBe("ran\n");
-      // What it wrote does not change what its own agent asks about, either.
+      // Its writes do not change when its own agent asks, either.
       const second = await run(session, "run `sh hostile.sh`");
       for (const turn of [first, second]) expect(turn.actions).toMatchObject([{ kind: "command" }]);
       await session.close();

@@ -55,11 +55,11 @@ export const GENERIC: AcpProfile = {
   id: "generic",
   displayName: "The agent",
   provider: "generic",
-  // What of it the agent uses shows in its turns; the protocol has all of it.
+  // The turns show which part of it the agent uses; the protocol has all of it.
   capabilities: ALL_CAPABILITIES,
   command: [],
   ownVariables: /^$/,
-  // Whether it has credentials, it reports itself when a session is opened.
+  // The agent itself reports missing credentials when a session is opened.
   credentials: { variables: [], files: [] },
   install: undefined,
   login: undefined,

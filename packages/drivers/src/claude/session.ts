@@ -324,7 +324,7 @@ export class ClaudeSession implements DriverSession {
     if (work === undefined || this.#initiated !== work) return;
     this.#initiated = undefined;
     for (const frame of work.frames) this.#onFrameOutsideTurn(frame);
-    // Whether it has an effect shows in the frames that follow.
+    // The frames that follow show if it has an effect.
     const stop = async () => (await this.#process)?.connection.request({ subtype: "interrupt" });
     stop().catch(() => undefined);
   }

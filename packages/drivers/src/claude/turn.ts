@@ -215,7 +215,7 @@ export class ClaudeTurn {
   #onResult(frame: ClaudeFrameOf<"result">): void {
     const isStructured = this.#options.turn.outputSchema !== undefined;
     const outcome = outcomeOf(frame, { error: this.#reportedError, isStructured });
-    // What Claude does without its model, such as a slash command, is not replayed.
+    // Work of Claude without its model, such as a slash command, is not replayed.
     const isLocal = frame.num_turns === 0;
     const isLast = this.#unread.size === 0 || isLocal || outcome.status === "interrupted";
     const finish = () => this.#finish(outcome);
@@ -301,7 +301,7 @@ export class ClaudeTurn {
   }
 
   #sendInterrupt(): void {
-    // Whether it has an effect shows in the frames that follow.
+    // The frames that follow show if it has an effect.
     this.#options.connection.request({ subtype: "interrupt" }).catch(() => undefined);
   }
 

@@ -78,7 +78,7 @@ describe("the sandbox", () => {
     const output = String(Reflect.get(command ?? {}, "aggregatedOutput"));
     expect(output.split("\n").filter((line) => /^\d$/.test(line))).toEqual(["0", "1", "0", "0"]);
     expect([existsSync(`${cwd}/made`), existsSync(`${outside}/made`)]).toEqual([true, false]);
-    // What it takes for the system's temporary folder is one of its own.
+    // Its temporary folder is one of its own, and not the system's.
     expect(existsSync("/tmp/flint-codex-test-made")).toBe(false);
   });
 

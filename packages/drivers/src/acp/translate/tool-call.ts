@@ -38,7 +38,7 @@ export function updatedCall(call: ToolCall, update: JsonObject): ToolCall {
   const meta = objectOf(update._meta);
   const claude = objectOf(meta.claudeCode);
   const terminalDelta = stringOf(objectOf(meta.terminal_output_delta).data) ?? "";
-  // What is beyond the limit is not sent to clients, so it need not be stored either.
+  // Text beyond the limit is not sent to clients, so it need not be stored either.
   const isFull = call.terminalOutput.length > LIMITS.output;
   return {
     kind: stringOf(update.kind) ?? call.kind,

@@ -9,7 +9,7 @@ const real = needs("codex");
 
 /** Without a reason it looks like any other command, so it needs approval and can be accepted. */
 function escalated(command: string) {
-  // What the shell of the user of this machine begins with is not part of the test.
+  // The start-up files of this user's shell are not part of the test.
   const call = { cmd: command, sandbox_permissions: "require_escalated", login: false };
   return code(`tools.exec_command(${JSON.stringify(call)})`);
 }

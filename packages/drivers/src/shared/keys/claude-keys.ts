@@ -43,7 +43,7 @@ export async function claudeKeys(sources: KeySources): Promise<AgentKeys | undef
   const user = await settingsVariables(join(folder, "settings.json"));
   const managed = await settingsVariables(managedSettings);
   const given = { ...environment, ...user, ...managed };
-  // What the settings name themselves wins over the variables of a process.
+  // The settings take precedence over the variables of a process.
   const variables = CLAUDE_KEYS.filter((name) => isOwn(name, environment, user, managed));
   const headers = [HEADERS].filter((name) => isOwn(name, environment, user, managed));
   if (variables.length + headers.length === 0 || usesOtherProvider(given)) return undefined;
