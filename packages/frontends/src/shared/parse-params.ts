@@ -50,7 +50,7 @@ function depthOf(issues: readonly Issue[]): number {
 /** Checks the params of a request. Throws a FlintError that names the wrong fields. */
 export function parseParams(row: RequestRow, method: string, params: unknown): never {
   const parsed = row.params.safeParse(params ?? {});
-  // What comes out fits the row, and the row belongs to the handler that gets it.
+  // The result fits the row, and the row belongs to the handler that gets it.
   if (parsed.success) return parsed.data as never;
   const problems = problemsOf(parsed.error.issues).slice(0, 5);
   const texts = problems.map(({ field, text }) => (field === "" ? text : `${field}: ${text}`));

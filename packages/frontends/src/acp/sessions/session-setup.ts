@@ -76,7 +76,7 @@ const MetaSystemPrompt = z.object({
 /** The client's instructions, which are appended to the agent's own. */
 function instructionsOf({ systemPrompt, _meta }: SessionSetup): string | undefined {
   if (systemPrompt) return systemPrompt.content.map(({ text }) => text).join("\n");
-  // What is in `_meta` is never an error: another program may use the key for something else.
+  // Content of `_meta` is never an error: another program may use the key for something else.
   const meta = MetaSystemPrompt.safeParse(_meta);
   if (!meta.success) return undefined;
   const { systemPrompt: given } = meta.data;

@@ -294,7 +294,7 @@ export class AcpSession {
   #assignTurn(turnId: string, item: ThreadItem): void {
     if (!isUserMessage(item)) return;
     this.inputs.assignTurn(item.clientId, turnId);
-    // What another client asks for is not done in the editor of this one.
+    // The editor of this client does no work for another one.
     if (!this.inputs.isOwn(item.clientId)) this.#options.client.provideHost(this.id, undefined);
   }
 

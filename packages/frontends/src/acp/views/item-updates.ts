@@ -98,7 +98,7 @@ const ROWS: { readonly [Type in ItemType]: ItemRow<Item<Type>> } = {
 
 /** An item on which work began. */
 export function itemStarted(context: TranslationContext, item: ThreadItem): Translated {
-  // What an extension item contains is known when it is complete.
+  // The content of an extension item is known when it is complete.
   return isKnownItem(item) ? rowOf(item).started(context, item) : NOTHING;
 }
 
