@@ -206,7 +206,7 @@ test("does not report placeholders of the sandbox as changes", async () => {
   const { files, notSaved } = await fixture.restore([turnId]);
   await hold?.release();
   expect(files.map(({ path }) => path)).toEqual(["text.txt"]);
-  // What was there before is reported as usual.
+  // Entries that were there before are reported as usual.
   expect(notSaved.map(({ path }) => path)).toEqual([".vscode"]);
 });
 

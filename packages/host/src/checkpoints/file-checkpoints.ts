@@ -183,7 +183,7 @@ export class FileCheckpoints implements Checkpoints {
     this.#sweeping = sweep
       .run()
       .then(() => this.#markSwept())
-      // What could not be swept now is swept next time.
+      // Files that could not be swept are swept next time.
       .catch(() => undefined)
       .finally(() => {
         this.#sweeping = undefined;

@@ -117,7 +117,7 @@ export class GitScopes {
       },
       record,
     );
-    // What was kept may be older than what the user has now.
+    // The kept state may be older than the user's own.
     return { scope, fingerprint: record === undefined ? fingerprint : "", users: 0 };
   }
 

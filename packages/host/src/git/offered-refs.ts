@@ -97,7 +97,7 @@ export class OfferedRefs {
   /** The commits that a change brings, and whether others are lost by it. */
   async #commits({ name, from, to }: RefChange, seen: SeenCommits) {
     if (to === undefined) return { commits: [], total: 0, lost: false };
-    // What is only on the left side is lost.
+    // Commits that are only on the left side are lost.
     const range = from === undefined ? [to, "--not", ...KNOWN] : [`${from}...${to}`];
     const { rows, changed } = await this.#log(range, from !== undefined);
     const commits = rows.flatMap(({ side, id, title }) => (side === ">" ? [{ id, title }] : []));

@@ -58,7 +58,7 @@ async function looseRefs(
       const place = looked[at];
       if (place === undefined) return undefined;
       if ("value" in place) found.set(name, place.value);
-      // What git has not finished writing is no ref.
+      // A file that git has not finished writing is not a ref.
       else
         below.push(...place.names.filter((each) => !each.endsWith(".lock")).map((each) => `${name}/${each}`));
     }

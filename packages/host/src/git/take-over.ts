@@ -167,7 +167,7 @@ export class GitTakeOver {
     const isDeleted = ({ name, to }: RefChange) =>
       to === undefined && head.kind === "branch" && head.ref === name;
     if (incoming.refs.some(isDeleted)) return refused("the branch that is checked out would be deleted");
-    // Where the index starts from has to be read before anything moves.
+    // The version of the index has to be read before anything moves.
     const isIndexSame = (await indexVersion(repository.gitDir)) === base.indexVersion;
     const before = isIndexSame && incoming.staged !== undefined ? undefined : await this.#state();
     const forgotten = this.#kept.map((name) => `delete ${name}`);

@@ -157,7 +157,7 @@ export class HostGate {
       const answer = await this.#wait(question, until - this.#options.clock.now());
       if (answer === "late") return refusal("unanswered", UNANSWERED);
       if (answer === undefined) return refusal("blocked-by-allowlist", NOT_ASKED);
-      // What was answered about one command says nothing about another one that waited for the same host.
+      // The answer about one command says nothing about another one that waited for the same host.
       if (answer.scope === "connection" && question.command === request.command) return decisionOf(answer);
       if (answer.scope === "connection") continue;
       // A connection without a command has nothing that a grant could be stored for; another command asks for itself.

@@ -140,7 +140,7 @@ export class FilteringProxy {
       this.#forward(message, response, opened.socket, target.value);
     } else if (!opened.ok) {
       answer(response, opened, target.ok ? target.value.endpoint : undefined);
-      // What the program still sends is not worth reading.
+      // Further output of the program is not worth reading.
       message.resume();
     }
   }

@@ -49,7 +49,7 @@ export function splice(client: Socket, upstream: Socket, idleMs: number): void {
   };
   for (const side of [client, upstream]) side.setTimeout(idleMs, cut).once("error", cut);
   client.once("close", cut);
-  // What it sent last may still be on its way to the client.
+  // Its last output may still be on its way to the client.
   upstream.once("close", () => (upstream.readableEnded ? client.end(cut) : cut()));
   client.pipe(upstream);
   upstream.pipe(client);

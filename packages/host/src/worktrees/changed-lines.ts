@@ -16,7 +16,7 @@ export function changedLines(diff: string): ChangedLines {
     if (hunk === null) continue;
     const first = Number(hunk[1]);
     const count = hunk[2] === undefined ? 1 : Number(hunk[2]);
-    // What was only removed changed the lines around it.
+    // A removal counts as a change of the lines around it.
     ranges.push(count === 0 ? [first, first + 1] : [first, first + count - 1]);
   }
   return files;

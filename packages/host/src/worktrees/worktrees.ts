@@ -99,7 +99,7 @@ export class Worktrees {
     const found = await repositoryAt(cwd, this.#environment);
     if (shared !== undefined && found === undefined)
       throw new FlintError("invalidParams", `${cwd} is not a clone of ${shared.url}.`);
-    // What is checked out in the clone may not have the folder.
+    // The checkout of the clone may not have the folder.
     if (found === undefined) {
       this.#leaveOut([cwd]);
       return copyFolder(cwd, join(this.#root, `${plainId(task)}-source`), (folder) => this.git(folder));

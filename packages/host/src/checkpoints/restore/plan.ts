@@ -105,7 +105,7 @@ function decide(path: string, { root, before, after, isBroken }: History, view: 
   if (sameState(before, after)) return undefined;
   if (isProtected(path, root)) return { why: "protected" };
   if (before?.kind === "unsaved") return { why: before.why };
-  // What could not be saved now could not be restored by an undo either.
+  // A file that could not be saved could not be restored by an undo either.
   if (after?.kind === "unsaved") return { why: after.why };
   const current = view.current(path, root);
   if (current === "blocked") return { reason: "blocked" };

@@ -125,7 +125,7 @@ export async function confine(request: ConfinementRequest, guard: FindProtectedP
   const own = await existing(ownPaths);
   const guarded = await guard(roots, own);
   const masks = (await maskedFolders()).filter((mask) => !roots.some((root) => isPathIn(mask, root)));
-  // What was opened for one command was not opened for the sockets in it.
+  // A folder that was opened for one command was not opened for the sockets in it.
   const isOutside = (path: string) => !ownRoots.some((root) => isPathIn(path, root));
   const all = bindsOf({ roots, readable, own, guarded });
   const privates = (await Promise.all(folders.map((folder) => privateMount(folder, all, masks)))).flat();

@@ -70,7 +70,7 @@ export class MechanismSearch {
     const other = this.#outside.get(program) ?? this.#findMechanism(mechanisms, folders);
     this.#outside.set(program, other);
     const { mechanism } = await other;
-    // What is missing may be installed meanwhile.
+    // A missing program may be installed meanwhile.
     if (mechanism === undefined) this.#outside.delete(program);
     return other;
   }

@@ -205,7 +205,7 @@ function protection(confinement: Confinement): string {
   const { binds, privates } = confinement;
   // The deepest first, because the innermost of nested binds decides.
   const mounted = confinement.mounts.map(({ target, writable }: Mount) => ({ path: target, writable }));
-  // What is mounted over a bind counts instead of it.
+  // A mount over a bind counts instead of it.
   const all = [...mounted, ...binds, ...privates.flatMap((mount) => mount.binds)].sort(
     (left, right) => right.path.length - left.path.length,
   );

@@ -96,7 +96,7 @@ export class Repositories {
   /** The `.git` of every repository in a folder, up to a depth, and the folders that such files point to. */
   async gitFolders(root: string): Promise<readonly string[]> {
     const cached = this.#cache.get(root);
-    // What was removed since cannot be mounted.
+    // A path that was removed since cannot be mounted.
     if (cached !== undefined && this.#clock.now() < cached.until) return existing(await cached.paths);
     const paths = search(root);
     this.#cache.set(root, { until: this.#clock.now() + CACHE_MS, paths });

@@ -51,7 +51,7 @@ export class LogWriter implements SyncTarget {
     this.#seq = end.seq;
     this.#size = end.size;
     this.#terminated = end.terminated;
-    // What an earlier process wrote may not be on the disk yet.
+    // Data that an earlier process wrote may not be on the disk yet.
     this.#syncedSize = -1;
     this.#newFolders = newFolders;
   }
