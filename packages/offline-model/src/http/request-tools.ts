@@ -241,7 +241,7 @@ function marked(mark: string, text: unknown): string[] {
 /** A program for Codex's code mode that makes one call and prints its result; `extra` goes with a command. */
 function programFor(tool: string, input: Fields, extra: Fields): string {
   if (tool !== "shell") return `await tools.apply_patch(${JSON.stringify(patchFor(tool, input))});\n`;
-  // What runs longer than this continues in the background.
+  // A command that runs longer than this continues in the background.
   const yieldMs = input.background === true ? 500 : 30_000;
   const options = { cmd: input.command, yield_time_ms: yieldMs, ...extra };
   const call = `await tools.exec_command(${JSON.stringify(options)})`;
