@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 
 const MAX_CHARACTERS = 8_192;
 const SHOWN_LINES = 20;
-// How long stderr may stay open after its process has exited: extended while more arrives, but bounded, because a child
+// Time for which stderr may stay open after its process has exited: extended by new output, but bounded, because a child
 // of the process may have inherited it.
 const FINISH_MS = 250;
 const FINISH_ROUNDS = 8;

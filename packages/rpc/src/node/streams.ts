@@ -1,11 +1,11 @@
 import type { Readable, Writable } from "node:stream";
 import type { Receiver, Transport } from "../transport.ts";
 
-// How long output is still read after writing failed: enough for the last output of a dying process, extended while
+// Time for which output is read after writing failed: enough for the last output of a dying process, extended while
 // more arrives, but bounded.
 const LAST_OUTPUT_MS = 250;
 const LAST_OUTPUT_ROUNDS = 8;
-// How long a closed transport waits for the other side to take what was written.
+// Time for which a closed transport waits for the other side to take what was written.
 const LINGER_MS = 1000;
 
 const ORDINARY_ENDS = new Set([
