@@ -109,7 +109,7 @@ describe("an approval", () => {
     const onApproval: OnApproval = async () => {
       calls += 1;
       if (calls === 1) throw new Error("database gone");
-      // What a program without types may return.
+      // Values that a program without types may return.
       return "yes" as "accept";
     };
     const server = await serverFor({ onApproval, warnings });

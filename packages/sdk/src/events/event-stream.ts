@@ -72,7 +72,7 @@ type Reader = {
   reject(error: Error): void;
 };
 
-// What an event costs besides its text.
+// The size of an event besides its text.
 const EVENT_SIZE = 200;
 // Taken entries are cut off in one go, because shifting a long array one by one is slow.
 const COMPACT_AT = 1024;
