@@ -66,7 +66,7 @@ describe("a disk that becomes full during a turn has the task ask, and go on whe
         message: expect.stringMatching(/disk is full|Out of diskspace|No space left/),
       });
       expect(attempt).toBe(1);
-      // What was acknowledged meanwhile is there after a restart.
+      // Tasks that were acknowledged meanwhile are there after a restart.
       const { number } = await addTask(client, cwd, { reviewers: [], notBefore: Date.now() + 3_600_000 });
       await stop();
       rmSync(join(disk, "filler"));

@@ -64,7 +64,7 @@ export class ChannelFile {
   /** Returns once the disk has it. */
   append(line: ChannelLine): void {
     const size = this.#refresh();
-    // What a writer that died left of a line is not continued.
+    // The partial line of a writer that died is not continued.
     const start = size > this.#offset ? "\n" : "";
     const bytes = Buffer.from(`${start}${JSON.stringify(line)}\n`);
     this.#assertFits(size + bytes.length);

@@ -11,7 +11,7 @@ const SPACE = 32;
 const OPEN = 1;
 const NORMAL = 1000;
 const NOT_TEXT = 1003;
-// How long a closed connection waits for the other side to read what was written and to close.
+// Time for which a closed connection waits for the other side to read what was written and to close.
 const LINGER_MS = 1000;
 
 /** A WebSocket as a transport of lines: a text frame is a line. It must be open; `socket` is its underlying socket. */

@@ -20,7 +20,7 @@ export function shadowedRules(rules: readonly PolicyRule[]): readonly ShadowedRu
 function isShadowedBy(rule: PolicyRule, by: PolicyRule): boolean {
   if (STRICTNESS[by.decision] <= STRICTNESS[rule.decision]) return false;
   if (by.agent !== undefined && by.agent !== rule.agent) return false;
-  // What is needed beyond the sandbox is compared action by action.
+  // Permissions beyond the sandbox are compared action by action.
   if (by.permission !== undefined || rule.permission !== undefined) return false;
   return rule.pattern !== undefined && by.pattern !== undefined && covers(by.pattern, rule.pattern);
 }

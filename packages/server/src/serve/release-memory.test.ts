@@ -14,7 +14,7 @@ describe("a server that has started", () => {
     releaseMemoryOnce(clock, 0);
     await nextTurn();
     expect(left.deref()).toBeDefined();
-    // What was looked at is kept until the end of this turn of the event loop.
+    // A dereferenced object is kept until the end of this turn of the event loop.
     await nextTurn();
     await clock.advance(12_000);
     expect(left.deref()).toBeUndefined();
