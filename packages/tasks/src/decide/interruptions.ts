@@ -24,7 +24,7 @@ export function afterInterruption(
   context: DecisionContext,
 ): Events {
   const { usage } = interruption;
-  // What the limit says of the account counts for the other tasks too, whatever becomes of this one.
+  // The limit of the account counts for the other tasks too, even if this one ends.
   const limit = interruption.kind === "limit" ? { limit: interruption.limit } : {};
   const used = usage.seconds > 0 || "limit" in limit ? [event("run/used", { usage, ...limit })] : [];
   return [...used, ...consequences(state, role, interruption, context)];

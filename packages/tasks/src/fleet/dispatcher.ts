@@ -114,7 +114,7 @@ export class Dispatcher {
     for (const [key, { runs, at }] of this.#put) {
       const isOver = !offered.has(key) || at + PUT_AGAIN_MS < now;
       if (isOver) this.#put.delete(key);
-      // What may not run any more, because of a limit or the user, is not left for a worker to find out.
+      // A run that may not continue, because of a limit or the user, is not left for a worker to find out.
       if (!offered.has(key))
         await Promise.all(leftOver(runs, store).map((run) => this.#options.queue.remove(run)));
     }

@@ -213,7 +213,7 @@ export class TaskService {
       if (state.folder !== undefined && isVerified) await workspaces.remove(state);
       await this.#options.store.remove(taskId);
       this.#onChange();
-      // What it showed of its account is gone with it.
+      // Its observations of the account are gone with it.
       this.start();
       return {};
     },
