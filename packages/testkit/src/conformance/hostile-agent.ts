@@ -85,7 +85,7 @@ function given<Stage extends object>(
   stage: Stage | Absent,
   body: (stage: Stage) => Promise<void>,
 ): void {
-  // What cannot be arranged is left out; the caller says why.
+  // A part that cannot be arranged is left out; the caller says why.
   if (!("absent" in stage)) test(title, () => body(stage));
 }
 
