@@ -232,7 +232,7 @@ export class SessionApp {
   #begin(): void {
     const { device } = this.#options;
     const cleanUp = this.#leftOver.cleanUp();
-    // What was drawn before may be on a screen that is left now.
+    // Earlier rows may be on a screen that was left.
     if (cleanUp !== "" && this.#options.firstFrame !== undefined) this.#view.clear();
     device.write(`${cleanUp}${this.#reading.on}`);
     this.#leftOver.mark(false);

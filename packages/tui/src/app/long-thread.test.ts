@@ -71,7 +71,7 @@ test("a long thread can go back to before its earliest prompts", async () => {
   expect(session.terminal.everything).toContain("28 turns removed, files kept.");
   expect(screen()).toContain("› prompt 3\n");
   expect(await promptsIn(session.client, session.app.thread?.id)).toHaveLength(2);
-  // What is left is still the user's to go back to.
+  // The user can still go back to the rest.
   await session.keys("\u0003", ESCAPE, ESCAPE);
   expect(screen()).toMatch(/#2 prompt 2.*\n.*#1 prompt 1\n/);
 });

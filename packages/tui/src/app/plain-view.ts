@@ -38,7 +38,7 @@ export class PlainView implements SessionView {
     const before = this.#front;
     const isCleared = front.field === PROMPT || front.field === "";
     if (isPrompt(before?.field) && isCleared) this.#sent = before?.field;
-    // What happens behind a page is printed once that is closed.
+    // Events behind a page are printed once it is closed.
     const final = session.page === undefined ? session.transcript.take(session.state).final : [];
     const notice =
       session.notice === undefined || session.notice === this.#notice ? [] : [`Note: ${session.notice}`];
@@ -47,7 +47,7 @@ export class PlainView implements SessionView {
     this.#notice = session.notice;
     const printed = lines.map((line) => `${withoutControls(line)}\r\n`).join("");
     const isNew = printed !== "" || before?.of !== front.of;
-    // What was typed stays on its line.
+    // Typed text stays on its line.
     if (isNew) this.#write(`${(before?.field ?? "") === "" ? "" : "\r\n"}${printed}${front.field}`);
     else if (front.field !== before?.field) this.#write(echo(before?.field ?? "", front.field));
   }

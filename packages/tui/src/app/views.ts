@@ -67,7 +67,7 @@ export class FullView implements SessionView {
   draw(session: Session, now: number, look: RenderOptions): void {
     this.#leaveOut(session, look);
     const { final, live } = session.transcript.take(session.state);
-    // What stands first has nothing to be apart from.
+    // The first row has nothing to be apart from.
     const added = this.#rows.length === 0 && final[0]?.length === 0 ? final.slice(1) : final;
     this.#rows = [...this.#rows, ...added].slice(-MAX_ROWS);
     const asked = askedRows(session);

@@ -277,7 +277,7 @@ export class Timeline {
   #resolved(approvalId: string, resolution: Resolution): void {
     const open = this.#open.get(this.#asking.get(approvalId) ?? "");
     if (!this.#asking.delete(approvalId)) return;
-    // What the user took to answer is not the agent's time.
+    // The time that the user took to answer is not the agent's.
     if (open !== undefined) open.startedAt = this.#options.now();
     const marks = marksFor(this.#options.look().unicode);
     const style = resolution.decision.outcome === "allow" ? "green" : "yellow";

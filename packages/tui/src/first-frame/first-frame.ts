@@ -72,7 +72,7 @@ export function drawFirstFrame(
   // Keys must not be echoed into the frame.
   input.setRawMode(true);
   cooked.rawBegins();
-  // What was typed before is echoed already.
+  // Text typed before is echoed already.
   output.write("\r");
   screen.draw([], rows, cursor);
   input.on("data", read);

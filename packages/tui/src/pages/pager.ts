@@ -119,7 +119,7 @@ export class Pager implements Page {
     const { from, to } = this.shown;
     if (row < from) this.#scroll(row - from);
     else if (row >= to) this.#scroll(row - to + 1);
-    // What is selected stays where it is when lines are added.
+    // The selection stays where it is when lines are added.
     this.#followsEnd = false;
   }
 

@@ -209,7 +209,7 @@ export class InlineTranscript {
 
   #finish(turn: Turn, row: Row, cwd: string, final: Line[]): void {
     this.#printed.add(row.key);
-    // What was asked about it, and the answer, come before it.
+    // The question about it, and the answer, come before it.
     if (this.#isSeen(row)) this.#flushFor(row.itemId, final);
     if (row.family === "message" && row.depth === 0) {
       this.#stream(row, final);

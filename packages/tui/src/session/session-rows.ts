@@ -68,7 +68,7 @@ function hintOf(session: Session, look: RenderOptions): string {
 }
 
 function turnStatus(session: Session, state: ThreadState, now: number, look: RenderOptions): Line {
-  // What the turn does now is not known.
+  // The present activity of the turn is unknown.
   if (session.link !== "open")
     return [span(marksFor(look.unicode).pending, "yellow"), span(" Not connected")];
   const elapsed = session.transcript.workedMs(state);

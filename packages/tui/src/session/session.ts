@@ -235,7 +235,7 @@ export class Session implements SessionContext {
   }
 
   openMenu(menu: MenuOptions, selected?: number): void {
-    // What interrupts the turn while one runs does not only close the menu.
+    // A key that interrupts the turn while one runs does not only close the menu.
     const closeKey = () =>
       (this.state?.activeTurnId === undefined ? keyIn : closeKeyIn)(this.look, "menuCancel");
     this.menu = new Menu(menu, selected, { isNumbered: this.look.isPlain, closeKey });

@@ -11,7 +11,7 @@ export class CookedInput {
   /** Notes that raw mode begins. */
   rawBegins(): void {
     this.#isOver = false;
-    // What can be read is read before this.
+    // Readable input is read before this.
     setImmediate(() => {
       this.#isOver = true;
     });

@@ -18,7 +18,7 @@ export class XtermTerminal implements TerminalDevice {
 
   constructor(columns = 80, rows = 24) {
     this.#terminal = new Terminal({ cols: columns, rows, scrollback: 10_000, allowProposedApi: true });
-    // What the terminal itself answers to queries is input.
+    // The terminal's own answers to queries are input.
     this.#terminal.onData((data) => this.#listener?.input(Buffer.from(data)));
   }
 

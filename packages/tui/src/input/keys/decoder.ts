@@ -140,7 +140,7 @@ export class KeyDecoder {
       case "\u0003":
       case "\u0004":
       case "\u001a":
-        // What stops things is never swallowed: Escape, then Ctrl with C, D or Z, and no key with Alt.
+        // Keys that stop things are never swallowed: Escape, then Ctrl with C, D or Z, and no key with Alt.
         return this.#unfinished(input, 1);
       default:
         return this.#altKey(input);

@@ -143,7 +143,7 @@ export class TaskPage implements Page {
     if (id === "menuAccept" && reply.isReady) {
       const { action, words } = reply;
       this.#reply = undefined;
-      // What was written is not lost if it is refused.
+      // The written text is not lost if it is refused.
       const refused = () => {
         this.#reply ??= reply;
       };

@@ -26,7 +26,7 @@ export function roundSections(state: TaskState, marks: Marks): Section[] {
         heading(round.round, attempt),
         draw(
           round,
-          // What a check found is on the check's own row.
+          // Findings of checks are on the rows of the checks.
           findings.filter((finding) => finding.round === round.round && finding.source !== "check"),
         ),
       ],

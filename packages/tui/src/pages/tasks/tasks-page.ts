@@ -148,7 +148,7 @@ export class TasksPage implements Page {
   #changed(): void {
     const requested = this.#requested;
     this.#requested = "";
-    // What is selected stays so, also if it moves in the list.
+    // The selected row stays selected, also if it moves in the list.
     this.#selected ??= this.#shown[0]?.id;
     this.#open?.refresh();
     if (requested === "") return;

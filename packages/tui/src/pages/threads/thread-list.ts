@@ -219,7 +219,7 @@ export class ThreadList implements Page {
 
   #do(work: () => Promise<unknown>): void {
     this.#session.run(async () => {
-      // What fails is said here: the session's own messages are behind this page.
+      // A failure is shown here: the session's own messages are behind this page.
       await work().catch((thrown: unknown) => {
         this.#message = errorMessage(thrown);
       });

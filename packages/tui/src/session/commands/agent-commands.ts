@@ -100,7 +100,7 @@ export async function readControls(session: SessionContext): Promise<readonly Co
   const { model = "", config = {} } = session.settings ?? {};
   const params = { threadId: session.state?.thread.id, ...(model === "" ? {} : { model }) };
   const { options: listed } = await session.client.call("config/list", params);
-  // What was chosen before the first prompt is not the server's to know yet.
+  // The server does not know choices from before the first prompt yet.
   const options = listed.map((option) => ({ ...option, value: config[option.id] ?? option.value }));
   const isRunning = session.state?.activeTurnId !== undefined;
   return controlsOf(options, { model, isRunning });

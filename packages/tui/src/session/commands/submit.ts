@@ -14,7 +14,7 @@ export function submit(session: Session, delivery: "steer" | "queue"): void {
   if (typed?.type === "incomplete") session.say(`Usage: ${usageOf(typed.id) ?? ""}`);
   else if (typed?.type === "command" && !needsServer(session, typed.id)) {
     const reason = reasonNotNow(session, typed.id);
-    // What was written is not lost.
+    // The written text is not lost.
     if (reason !== undefined && typed.argument !== "") {
       session.say(`Not now: ${reason}.`);
       return;
