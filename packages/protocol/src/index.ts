@@ -47,5 +47,5 @@ export * from "./wire/ids.ts";
 export { listOf, numberOf, parsedJson, stringOf } from "./wire/json-values.ts";
 export * from "./wire/limits.ts";
 export * from "./wire/loose-object.ts";
-export { previewOf, shortened } from "./wire/short-text.ts";
+export { continues, previewOf, shortened } from "./wire/short-text.ts";
 export * from "./wire/vocabulary.ts";

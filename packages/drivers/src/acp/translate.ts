@@ -1,5 +1,6 @@
 import type { DriverEvent } from "@flint/core/ports";
 import {
+  continues,
   type Item,
   isKnownItem,
   listOf,
@@ -247,7 +248,7 @@ function newOutput(tracked: TrackedCall): readonly [TrackedCall, readonly Driver
     return [tracked, terminalDelta === "" ? [] : [outputDelta(terminalDelta)]];
   }
   const output = outputOf(call);
-  if (output.length <= streamed.length || !output.startsWith(streamed)) return [tracked, []];
+  if (output.length <= streamed.length || !continues(output, streamed)) return [tracked, []];
   return [{ ...tracked, streamed: output }, [outputDelta(output.slice(streamed.length))]];
 }
 

@@ -1,5 +1,6 @@
 import type { DriverEvent, TurnOutcome, WarningReason } from "@flint/core/ports";
 import {
+  continues,
   type DeltaType,
   type Item,
   isKnownItem,
@@ -306,7 +307,7 @@ function patchStep(
   const streamed = item.output ?? "";
   const text = patchText(params.changes, state.cwd);
   // A part that was streamed and has changed since cannot be taken back; the changes have it.
-  const isLonger = text.length > streamed.length && text.startsWith(streamed);
+  const isLonger = text.length > streamed.length && continues(text, streamed);
   const updated = { ...item, changes, output: isLonger ? text : streamed };
   const { id: itemId } = item;
   const events: DriverEvent[] = [{ type: "item/fileChange/patchUpdated", itemId, changes }];

@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from "node:path";
 import type { DriverEvent } from "@flint/core/ports";
 import type { UsageLimitStatus } from "@flint/protocol";
-import { type Item, LIMITS, type PlanEntry, planOf, type TurnErrorInfo } from "@flint/protocol";
+import { continues, type Item, LIMITS, type PlanEntry, planOf, type TurnErrorInfo } from "@flint/protocol";
 
 /** A message or a reasoning that is being streamed. */
 export interface OpenText {
@@ -79,7 +79,7 @@ export function completeText(
   partial = false,
 ): StreamStep {
   const streamed = stream.open?.kind === kind ? stream.open : undefined;
-  if (streamed !== undefined && !text.startsWith(streamed.text)) {
+  if (streamed !== undefined && !continues(text, streamed.text)) {
     return closeText({ ...stream, open: { ...streamed, text } }, partial);
   }
   const [{ turnId, items, kept, open }, events] = streamText(stream, kind, text.slice(streamed?.length ?? 0));

@@ -18,16 +18,18 @@ export class FrameScheduler {
 
   /** Draws with the next frame. */
   soon(): void {
-    this.after(Math.max(0, this.#lastAt + FRAME_MS - this.#clock.monotonic()));
+    const next = this.#lastAt + FRAME_MS;
+    // Called with every piece of text, so it reads the clock only if it has to.
+    if (this.#stopped || (this.#timer !== undefined && this.#timer.at <= next)) return;
+    const now = this.#clock.monotonic();
+    this.#plan(Math.max(now, next), now);
   }
 
   /** Draws after this many milliseconds at the latest. */
   after(milliseconds: number): void {
     if (this.#stopped) return;
-    const at = this.#clock.monotonic() + milliseconds;
-    if (this.#timer !== undefined && this.#timer.at <= at) return;
-    this.#timer?.cancel();
-    this.#timer = { at, cancel: this.#clock.after(milliseconds, () => this.now()) };
+    const now = this.#clock.monotonic();
+    this.#plan(now + milliseconds, now);
   }
 
   /** Draws at once. */
@@ -44,5 +46,11 @@ export class FrameScheduler {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#stopped = true;
+  }
+
+  #plan(at: number, now: number): void {
+    if (this.#timer !== undefined && this.#timer.at <= at) return;
+    this.#timer?.cancel();
+    this.#timer = { at, cancel: this.#clock.after(at - now, () => this.now()) };
   }
 }

@@ -1,3 +1,4 @@
+import { continues } from "@flint/protocol";
 import type { Block } from "../row.ts";
 import type { MarkdownBlock } from "./blocks.ts";
 import { lexBlocks } from "./lex.ts";
@@ -35,7 +36,7 @@ export class MarkdownStream {
   /** Sets the text so far. A text that does not continue the last one starts again. */
   update(text: string): void {
     if (text === this.#text) return;
-    if (!text.startsWith(this.#text)) {
+    if (!continues(text, this.#text)) {
       this.#cuts = new Cuts();
       this.#segments = 0;
       this.#done = 0;
