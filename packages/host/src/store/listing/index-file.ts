@@ -131,12 +131,14 @@ export class IndexFile {
   #take(bytes: Buffer): IndexLine[] {
     const length = bytes.lastIndexOf("\n") + 1;
     this.#readTo += length;
-    const lines = bytes
-      .toString("utf8", 0, length)
-      .split("\n")
-      .filter((line) => line !== "");
-    this.#lines += lines.length;
-    return parsedLines(lines).flatMap((value) => decodeLine(value) ?? []);
+    const { values, lines } = parsedLines(bytes.toString("utf8", 0, length));
+    this.#lines += lines;
+    const decoded: IndexLine[] = [];
+    for (const value of values) {
+      const line = decodeLine(value);
+      if (line !== undefined) decoded.push(line);
+    }
+    return decoded;
   }
 
   async #replace(entries: readonly ListedThread[]): Promise<void> {
@@ -168,14 +170,18 @@ function encodeLine({ id, entry }: IndexLine): string {
   return wellFormed(JSON.stringify(entry === undefined ? { id, deleted: true } : { id, ...entry }));
 }
 
-/** The values of all lines but damaged ones. Parsed as one list where possible, which takes half as long for many lines. */
-function parsedLines(lines: readonly string[]): unknown[] {
+/**
+ * The values of all lines but damaged ones, and how many lines there are. Parsed as one list where possible, which takes
+ * half as long for many lines and leaves less to collect.
+ */
+function parsedLines(text: string): { values: readonly unknown[]; lines: number } {
   // Expected: damaged lines, which are left out below. No string of JSON spans two lines, so none can be read as one.
   try {
-    const values: unknown = JSON.parse(`[${lines.join("\n,")}]`);
-    if (Array.isArray(values)) return values;
+    const values: unknown = JSON.parse(`[${text.trim().replaceAll(/\n+/g, "\n,")}]`);
+    if (Array.isArray(values)) return { values, lines: values.length };
   } catch {}
-  return lines.flatMap((line) => {
+  const lines = text.split("\n").filter((line) => line !== "");
+  const values = lines.flatMap((line) => {
     try {
       return [JSON.parse(line)];
     } catch {
@@ -183,6 +189,7 @@ function parsedLines(lines: readonly string[]): unknown[] {
       return [];
     }
   });
+  return { values, lines: lines.length };
 }
 
 function decodeLine(value: unknown): IndexLine | undefined {

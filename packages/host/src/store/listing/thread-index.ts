@@ -94,11 +94,13 @@ export class ThreadIndex {
   /** Applies the changes of other processes. False if the file was replaced and has to be read again. */
   #applyNew(): boolean {
     const { replaced, lines } = this.#file.readNew();
-    if (!replaced) this.#apply([...lines, ...this.#unwritten.values()]);
-    return !replaced;
+    if (replaced) return false;
+    this.#apply(lines);
+    this.#apply(this.#unwritten.values());
+    return true;
   }
 
-  #apply(lines: readonly IndexLine[]): void {
+  #apply(lines: Iterable<IndexLine>): void {
     for (const { id, entry } of lines) {
       if (entry === undefined) this.#list.delete(id);
       else this.#list.set(entry);
@@ -110,20 +112,23 @@ export class ThreadIndex {
     // No await from here until the list is complete, so that no change is missed.
     const lines = this.#file.readAll();
     this.#list.clear();
-    this.#apply([...lines, ...this.#unwritten.values()]);
+    this.#apply(lines);
+    this.#apply(this.#unwritten.values());
     this.#isLoaded = true;
     this.#dropWithoutFolder(folders);
-    await this.#addUnknown([...folders].filter((threadId) => !this.#list.has(threadId)));
+    const unknown: string[] = [];
+    for (const threadId of folders) if (!this.#list.has(threadId)) unknown.push(threadId);
+    await this.#addUnknown(unknown);
   }
 
   async #threadFolders(): Promise<Set<string>> {
     const { files, threads } = this.#options;
     const names = new Set<string>();
     for (const entry of await files.readdir(threads)) {
-      const isFolder = entry.isDirectory();
-      if (isFolder && isId(entry.name)) names.add(entry.name);
+      if (!entry.isDirectory()) continue;
+      if (isId(entry.name)) names.add(entry.name);
       // Completes a removal that a crash interrupted; failing again does no harm.
-      if (isFolder && entry.name.startsWith(REMOVED))
+      else if (entry.name.startsWith(REMOVED))
         await files.removeTree(join(threads, entry.name)).catch(() => {});
     }
     return names;

@@ -129,8 +129,16 @@ const isNumber: Check = (value) => typeof value === "number";
 const isBoolean: Check = (value) => typeof value === "boolean";
 
 function fields(checks: Readonly<Record<string, Check>>): Check {
-  const entries = Object.entries(checks);
-  return (value) => isRecord(value) && entries.every(([name, check]) => check(value[name]));
+  const rows = Object.entries(checks).map(([name, check]) => ({ name, check }));
+  return (value) => {
+    if (!isRecord(value)) return false;
+    // The plainest loop, because it runs for every thread and record of a store before it is compiled.
+    for (let at = 0; at < rows.length; at += 1) {
+      const row = rows[at];
+      if (row !== undefined && !row.check(value[row.name])) return false;
+    }
+    return true;
+  };
 }
 
 function listOf(check: Check): Check {
