@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { agentFolder, agentProgram, needs } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { type CommandFixture, commandFixture } from "./flint.ts";
 
@@ -25,6 +26,21 @@ function items(
     .map((line) => JSON.parse(line));
   return events.filter((event) => event.type === "item/completed").map((event) => event.item);
 }
+
+needs("bwrap", "claude")(
+  "an MCP server of another agent that cannot be started is reported",
+  async () => {
+    const { flint, home } = await commandFixture(agentFolder());
+    await mkdir(`${home}/.config/flint`, { recursive: true });
+    const claude = `[agents.claude]\ncommand = [${JSON.stringify(agentProgram("claude"))}]\n`;
+    const server = '[mcp_servers.notes]\ncommand = "/no/such/notes-server"\n';
+    await writeFile(`${home}/.config/flint/config.toml`, claude + server);
+    const { code, stdout, stderr } = await flint(["exec", "--offline", "--agent", "claude", "hello"]);
+    expect(stdout + stderr).toMatch(/MCP server "notes": .*\/no\/such\/notes-server/);
+    expect(code).toBe(0);
+  },
+  60_000,
+);
 
 describe("an MCP server of the user's configuration", () => {
   test("is started, its tool is called and shown, and it ends with Flint", async () => {

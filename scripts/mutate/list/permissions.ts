@@ -9,6 +9,8 @@ const ADDRESSES_TESTS = ["packages/host/src/network/addresses.test.ts"];
 const HOST_RULES_TESTS = ["packages/protocol/src/approval/host-rules.test.ts"];
 const BROKER = "packages/host/src/sandbox/broker/command-broker.ts";
 const BROKER_TESTS = ["packages/host/src/sandbox/broker/command-broker.test.ts"];
+const MCP_SERVERS = "packages/drivers/src/shared/mcp-servers.ts";
+const MCP_SERVERS_TESTS = ["packages/drivers/src/shared/mcp-servers.test.ts"];
 const CONFINEMENT = "packages/host/src/sandbox/mechanisms/confinement.ts";
 const CONFINEMENT_TESTS = ["packages/host/src/sandbox/mechanisms/confinement.test.ts"];
 const SEARCH_PATH = "packages/host/src/sandbox/processes/search-path.ts";
@@ -120,6 +122,30 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     find: "rule !== withoutAddresses(rule)",
     replace: 'rule === ""',
     tests: ["packages/tasks/src/fleet/ceiling.test.ts"],
+  },
+  {
+    name: "bridge-without-check",
+    promise: "The files of an MCP program are compared at each start, not only when its agent is configured.",
+    file: MCP_SERVERS,
+    find: 'if (problem !== undefined) throw new FlintError("agentFailed", problem);',
+    replace: "",
+    tests: MCP_SERVERS_TESTS,
+  },
+  {
+    name: "bridge-with-keys",
+    promise: "The variables of an MCP program are not given to the agent that uses it.",
+    file: MCP_SERVERS,
+    find: "command, args, env: {} }",
+    replace: "command, args, env: server.env }",
+    tests: MCP_SERVERS_TESTS,
+  },
+  {
+    name: "bridge-outlives-thread",
+    promise: "A bridged program is not started once its signal has ended it.",
+    file: BROKER,
+    find: "const revoke = () => this.#programs.delete(key);",
+    replace: "const revoke = () => undefined;",
+    tests: BROKER_TESTS,
   },
   {
     name: "page-own-server",

@@ -6,13 +6,9 @@ import { isRecord } from "@flint/protocol";
 import type { Client, Progress, StandardSchemaV1 } from "@modelcontextprotocol/client";
 import { FailureDescriber, McpFailure, Redaction } from "./failure.ts";
 import { IdleTimeout, OpenCalls } from "./open-calls.ts";
+import { sandboxStartHint } from "./server-process.ts";
 import { ToolList } from "./tool-list.ts";
-import {
-  type ConnectionOptions,
-  type McpLibrary,
-  openTransport,
-  sandboxStartHint,
-} from "./transport/open-transport.ts";
+import { type ConnectionOptions, type McpLibrary, openTransport } from "./transport/open-transport.ts";
 import type { ServerTransport } from "./transport/server-transport.ts";
 
 /** The caller of a tool. */

@@ -170,10 +170,9 @@ export interface SessionSpec {
    * start. Absent: all may be.
    */
   mcpProblem?(server: McpServerConfig): Promise<string | undefined>;
-  /**
-   * Returns the files of the project that steer the agent now. Called before each start of its process.
-   * Absent: none do.
-   */
+  /** Reports to the user that an MCP server could not be started. */
+  mcpFailed?(server: McpServerConfig, reason: string): void;
+  /** What of the project steers the agent now. Asked before each start of its process. Absent: nothing does. */
   steering?(): Promise<Steering>;
   /** The tools that a client provides and runs itself; an agent calls them with `TurnContext.callTool`. Absent: none. */
   readonly clientTools?: readonly ClientTool[] | undefined;

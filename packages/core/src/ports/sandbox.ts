@@ -178,8 +178,21 @@ export interface BrokeredCommand {
   readonly signal: AbortSignal;
 }
 
-/** Runs approved commands outside of the sandbox of an agent that starts its commands itself. */
+/** A program that an agent uses and does not start itself, such as an MCP server with keys. */
+export interface BridgedProgram {
+  /** Starts it, with a sandbox of its own. A rejection is what the agent reads. */
+  start(): Promise<RunningProcess>;
+  /** Ends what was started, and starts no more. Absent: the end of the broker does. */
+  readonly signal?: AbortSignal;
+}
+
+/** Runs approved commands and programs outside of the sandbox of an agent that starts its commands itself. */
 export interface CommandBroker {
+  /**
+   * Program and arguments that connect their input and output to the bridged program, which is started for each run of
+   * them and ends with it. They work in a sandbox that has the broker, and nowhere else.
+   */
+  bridge(program: BridgedProgram): readonly string[];
   /** A command line that runs this command once, to be run by a shell in a sandbox that has the broker. */
   grant(command: BrokeredCommand): string;
   /** Has this command run once in place of the one that passed the hook under this name. */

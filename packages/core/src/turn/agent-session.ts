@@ -182,6 +182,7 @@ export class AgentSession {
       sandbox,
       mcpServers,
       mcpProblem: (server) => this.#mcpProblem(server),
+      mcpFailed: (server, reason) => this.#notifyOfServer(server, reason),
       steering: () => this.#steering(driver.projectFiles ?? []),
       clientTools: this.#options.clientTools(),
     });
@@ -208,8 +209,12 @@ export class AgentSession {
     const { log, workspaces } = this.#options;
     const { cwd, sandboxPolicy } = log.state.settings;
     const problem = await workspaces.mcpProblem(server, cwd, writableRootsOf(sandboxPolicy));
-    if (problem !== undefined) this.#notify(`MCP server ${JSON.stringify(server.name)}: ${problem}`);
+    if (problem !== undefined) this.#notifyOfServer(server, problem);
     return problem;
+  }
+
+  #notifyOfServer({ name }: McpServerConfig, problem: string): void {
+    this.#notify(`MCP server ${JSON.stringify(name)}: ${problem}`);
   }
 
   /** Names the settings of the thread that its agent does not have. */

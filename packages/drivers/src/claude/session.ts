@@ -15,7 +15,8 @@ import {
 } from "@flint/protocol";
 import type { ClaudeInitializeResult } from "@flint/protocol/claude";
 import type { AgentOptions, AgentProgram } from "../shared/agent.ts";
-import { allowedServers, steeringOf } from "../shared/folders/project-files.ts";
+import { steeringOf } from "../shared/folders/project-files.ts";
+import { agentServers } from "../shared/mcp-servers.ts";
 import { AgentInitiatedFrames, BackgroundTasks } from "./agent-initiated.ts";
 import { clientToolsOf } from "./client-tools.ts";
 import { answerOutsideTurn } from "./control-requests.ts";
@@ -273,7 +274,7 @@ export class ClaudeSession implements DriverSession {
     const isCurrent = () => number === this.#processes;
     const process = await ClaudeProcess.start({
       ...{ launch, session, settings, outputSchema, clock, trace: agent.trace },
-      mcpServers: await allowedServers(this.#spec),
+      mcpServers: (broker) => agentServers({ spec: this.#spec, settings, broker }),
       clientTools: clientToolsOf(this.#spec),
       signal: this.#closing.signal,
       frame: (frame) => isCurrent() && this.#onFrame(frame),

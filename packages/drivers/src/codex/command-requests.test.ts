@@ -24,6 +24,7 @@ function setUp(decision: Decision = ALLOW, settings = SETTINGS, hasBroker = true
   const turn = new RecordingTurn({ text: "go", settings, decide: () => decision });
   const grants: { readonly name: string; readonly command: BrokeredCommand }[] = [];
   const broker = {
+    bridge: () => [],
     grant: () => "",
     grantAs: async (name: string, command: BrokeredCommand) => void grants.push({ name, command }),
     resolveWritable: async (path: string) => (path.startsWith("/etc") ? { problem: REFUSED } : { path }),

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import type { Clock, SessionSpec, TurnContext } from "@flint/core/ports";
 import { type BackgroundCommand, errorMessage, isUnconfined, type ThreadSettings } from "@flint/protocol";
 import type { CodexUserInput } from "@flint/protocol/codex";
-import { allowedServers, steeringOf } from "../shared/folders/project-files.ts";
+import { steeringOf } from "../shared/folders/project-files.ts";
 import { historyText } from "../shared/history-text.ts";
+import { agentServers } from "../shared/mcp-servers.ts";
 import { untrustedSkills } from "./extensions.ts";
 import { PRIVATE_TEMPORARY, serverSandbox } from "./process/launch.ts";
 import type { CodexServer, CodexTiming, ThreadListener } from "./process/server.ts";
@@ -45,6 +46,8 @@ export class CodexThread {
   #nativeId: string | undefined;
   #loaded: LoadedThread | undefined;
   #stopListening: () => void = () => {};
+  /** Ends the MCP servers of the thread where it is loaded. */
+  #servers = new AbortController();
 
   /** `listener` receives what happens in the thread, wherever it is loaded. */
   constructor(spec: SessionSpec, options: CodexThreadOptions, handoff: Handoff, listener: ThreadListener) {
@@ -63,9 +66,11 @@ export class CodexThread {
     if (this.#loaded?.server === server && server.isRunning) return this.#loaded;
     this.#stopListening();
     const steering = await steeringOf(this.#spec);
+    const { bridges: broker } = server;
+    const { signal } = this.#servers;
     const params = threadParams(
       turn.settings,
-      await allowedServers(this.#spec),
+      await agentServers({ spec: this.#spec, settings: turn.settings, broker, signal }),
       await this.temporary(turn.settings),
       steering,
       { ...server.hookSettings, ...(await untrustedSkills(server, turn.settings.cwd, steering)) },
@@ -143,6 +148,12 @@ export class CodexThread {
   /** Unloads the thread. Codex refuses to resume it anywhere before that, so this waits for it, but not for long. */
   async #unload(): Promise<void> {
     this.#stopListening();
+    await this.#unsubscribe();
+    this.#servers.abort();
+    this.#servers = new AbortController();
+  }
+
+  async #unsubscribe(): Promise<void> {
     if (this.#loaded?.server.isRunning !== true) return;
     const { server, id: threadId } = this.#loaded;
     const { clock, timing } = this.#options;

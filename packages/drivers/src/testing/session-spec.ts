@@ -40,6 +40,7 @@ export function threadSandbox(sandbox: Sandbox, allows: (connection: Endpoint) =
     state: () => sandbox.state(),
     launch: (spec) => sandbox.launch({ scope, ...spec }),
     start: (spec) => sandbox.start({ scope, ...spec }),
+    openBroker: async () => sandbox.openBroker?.((spec) => sandbox.start({ scope, ...spec })),
     closeScope: async () => sandbox.closeScope?.(scope.id),
   };
 }

@@ -11,7 +11,7 @@ export function tooManySockets([first = "", ...others]: readonly string[]): Flin
 
 /** Notice about what is not offered without bubblewrap. */
 export const NO_BROKER =
-  "Commands of Claude and Codex cannot leave their sandbox, even if you allow it; the approval says so. Install bubblewrap (apt-get install bubblewrap).";
+  "Commands of Claude and Codex cannot leave their sandbox, even if you allow it; the approval says so. Agents start MCP servers in their own sandbox and can read the keys of these. Install bubblewrap (apt-get install bubblewrap).";
 
 /** Advice for machines on which nothing can be confined. */
 export const WAY_OUT =

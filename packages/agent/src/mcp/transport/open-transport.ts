@@ -1,11 +1,8 @@
-import { homedir } from "node:os";
-import { join } from "node:path";
-import type { Clock, McpServerConfig, ProcessSpec, Sandbox } from "@flint/core/ports";
-import { isUnconfined, type SandboxPolicy } from "@flint/protocol";
+import type { Clock, McpServerConfig, Sandbox } from "@flint/core/ports";
+import type { SandboxPolicy } from "@flint/protocol";
 import { McpFailure, Redaction } from "../failure.ts";
+import { serverProcess } from "../server-process.ts";
 import type { ServerTransport } from "./server-transport.ts";
-
-type StdioConfig = Extract<McpServerConfig, { type: "stdio" }>;
 
 /** The MCP library, which is loaded with the first connection. */
 export type McpLibrary = typeof import("@modelcontextprotocol/client");
@@ -43,26 +40,4 @@ export async function openTransport(
       return new HttpTransport(config, clock, library.StreamableHTTPClientTransport);
     }
   }
-}
-
-/** Caches of package managers, which a server may add to for itself. */
-const CACHES = [".npm", ".cache"];
-
-/** Returns advice for the user on a program that does not start in the sandbox. */
-export function sandboxStartHint({ type, name }: McpServerConfig, { policy }: ConnectionOptions): string {
-  if (type === "http" || isUnconfined(policy)) return "";
-  return ` It runs in the sandbox; mcp_servers.${name}.writable and mcp_servers.${name}.network in your configuration allow it more.`;
-}
-
-/** The program of a server, in a sandbox of its own. */
-function serverProcess(config: StdioConfig, { cwd, policy }: ConnectionOptions): ProcessSpec {
-  const { command, args, env, network, writable = [] } = config;
-  const home = homedir();
-  return {
-    command: [command, ...args],
-    ...{ cwd, workspace: cwd, policy, environment: env },
-    ownPaths: writable.map((path) => (path.startsWith("~/") ? join(home, path.slice(2)) : path)),
-    privateFolders: CACHES.map((name) => ({ path: join(home, name) })),
-    ...(network === undefined ? {} : { hosts: network }),
-  };
 }

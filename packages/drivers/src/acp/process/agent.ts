@@ -1,7 +1,7 @@
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { FlintError, stringOf, type ThreadSettings } from "@flint/protocol";
-import { allowedServers } from "../../shared/folders/project-files.ts";
 import { type JsonObject, objectOf } from "../../shared/json.ts";
+import { agentServers } from "../../shared/mcp-servers.ts";
 import {
   DEFAULT_MODEL,
   type Selector,
@@ -77,7 +77,9 @@ export class AcpAgent {
     try {
       const handshake = new Handshake(connection, start, program);
       const initialized = await handshake.initialize();
-      const { servers, warnings } = mcpServersFor(await allowedServers(start.spec), initialized);
+      const { spec, settings } = start;
+      const reachable = await agentServers({ spec, settings, broker: process.broker });
+      const { servers, warnings } = mcpServersFor(reachable, initialized);
       const session = await handshake.open(initialized, servers);
       return new AcpAgent(connection, profile, initialized, session, warnings);
     } catch (thrown) {

@@ -25,7 +25,7 @@ export interface AcpAgentOptions extends AgentOptions {
 /** The purpose and the settings for which an agent is started. */
 export interface AgentStart {
   readonly options: AcpAgentOptions;
-  readonly spec: Pick<SessionSpec, "sandbox" | "mcpServers" | "mcpProblem" | "steering">;
+  readonly spec: Pick<SessionSpec, "sandbox" | "mcpServers" | "mcpProblem" | "mcpFailed" | "steering">;
   readonly settings: ThreadSettings;
   /** The session to resume. */
   readonly nativeId: string | undefined;

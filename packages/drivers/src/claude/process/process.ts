@@ -1,4 +1,4 @@
-import type { Clock, McpServerConfig, TurnContext } from "@flint/core/ports";
+import type { Clock, CommandBroker, McpServerConfig, TurnContext } from "@flint/core/ports";
 import type { ClientTool, FlintError, ThreadSettings } from "@flint/protocol";
 import { ClaudeAsk, type ClaudeFrameOf, ClaudeInitializeResult } from "@flint/protocol/claude";
 import type { Trace } from "@flint/rpc";
@@ -39,7 +39,8 @@ export interface ClaudeProcessOptions {
   readonly settings: ThreadSettings;
   /** The schema that the answers of this process have to match. */
   readonly outputSchema: OutputSchema;
-  readonly mcpServers: readonly McpServerConfig[];
+  /** The MCP servers, as Claude reaches them with the broker of its sandbox. */
+  mcpServers(broker: CommandBroker | undefined): Promise<readonly McpServerConfig[]>;
   readonly clientTools: readonly ClientTool[];
   readonly clock: Clock;
   readonly trace: Trace | undefined;
@@ -153,10 +154,9 @@ async function initialize(
 }
 
 /** Servers are sent over the wire, so that no secret of theirs is an argument of the process. */
-async function setMcpServers(
-  connection: ClaudeConnection,
-  { mcpServers, clientTools }: ClaudeProcessOptions,
-): Promise<void> {
+async function setMcpServers(connection: ClaudeConnection, options: ClaudeProcessOptions): Promise<void> {
+  const { clientTools } = options;
+  const mcpServers = await options.mcpServers(connection.broker);
   if (mcpServers.length === 0) return;
   const configured = Object.fromEntries(mcpServers.map(({ name, ...config }) => [name, config]));
   const servers = { ...clientServerConfig(clientTools), ...configured };

@@ -126,6 +126,11 @@ export class CodexServer {
     return this.#hookTrust === undefined ? undefined : this.#process.broker;
   }
 
+  /** Leads to the MCP servers of its threads; undefined if it starts them itself. */
+  get bridges(): Pick<CommandBroker, "bridge"> | undefined {
+    return this.#process.broker;
+  }
+
   /** The settings of a thread that make Codex run Flint's hook, and no other that the user has not reviewed. */
   get hookSettings(): Readonly<Record<string, unknown>> {
     return this.#hookTrust === undefined ? {} : { "hooks.state": this.#hookTrust };

@@ -1,11 +1,5 @@
 import { join } from "node:path";
-import {
-  type McpServerConfig,
-  NO_STEERING,
-  type PrivateFolder,
-  type SessionSpec,
-  type Steering,
-} from "@flint/core/ports";
+import { NO_STEERING, type PrivateFolder, type SessionSpec, type Steering } from "@flint/core/ports";
 import { OPENCODE_SETTINGS } from "./agent-folders.ts";
 
 /**
@@ -141,12 +135,4 @@ export function privateProjectFolders(
 /** Returns the files that steer the agent of a session at present. */
 export async function steeringOf(spec: Pick<SessionSpec, "steering">): Promise<Steering> {
   return (await spec.steering?.()) ?? NO_STEERING;
-}
-
-/** The MCP servers that an agent may start now, in its own sandbox. The core reports the others. */
-export async function allowedServers(
-  spec: Pick<SessionSpec, "mcpServers" | "mcpProblem">,
-): Promise<readonly McpServerConfig[]> {
-  const problems = await Promise.all(spec.mcpServers.map((server) => spec.mcpProblem?.(server)));
-  return spec.mcpServers.filter((_, at) => problems[at] === undefined);
 }

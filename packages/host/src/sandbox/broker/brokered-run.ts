@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
-import type { BrokeredCommand, ProcessSpec, RunningProcess } from "@flint/core/ports";
+import type { BridgedProgram, BrokeredCommand, ProcessSpec, RunningProcess } from "@flint/core/ports";
 import { errorMessage } from "@flint/protocol";
 import { FRAME, REFUSED } from "./flint-run.ts";
 
@@ -34,16 +34,38 @@ export class BrokeredRun {
   /** Runs a command to its end, or until its signal or the caller stops it. Never rejects. */
   async run(command: BrokeredCommand, start: (spec: ProcessSpec) => Promise<RunningProcess>): Promise<void> {
     const { argv, cwd, policy, workspace, permission, signal } = command;
+    const program = ["/bin/sh", "-c", IN_FOLDER, "sh", cwd, ...argv];
+    const limits = { policy, workspace, permission };
+    await this.#follow(
+      () => start({ command: program, cwd, ...limits, environment: {} }),
+      signal,
+      (running) => running.stdin.end(),
+    );
+  }
+
+  /** Runs a program with what the caller sends as its input, until one of them ends. Never rejects. */
+  async connect({ start, signal }: BridgedProgram): Promise<void> {
+    await this.#follow(start, signal, ({ stdin }) => {
+      // A program that takes no more input may still answer; its caller has to be seen to end.
+      stdin.once("error", () => this.#caller.resume());
+      this.#caller.pipe(stdin);
+    });
+  }
+
+  /** Passes on output and exit code of what is started. Nothing of it is left when this resolves. */
+  async #follow(
+    start: () => Promise<RunningProcess>,
+    signal: AbortSignal | undefined,
+    feed: (running: RunningProcess) => void,
+  ): Promise<void> {
     const stop = () => void this.stop();
-    signal.addEventListener("abort", stop, { once: true });
+    signal?.addEventListener("abort", stop, { once: true });
     // Expected: the sandbox cannot be set up. Then nothing ran, and the caller gets the reason.
     try {
-      const program = ["/bin/sh", "-c", IN_FOLDER, "sh", cwd, ...argv];
-      const limits = { policy, workspace, permission };
-      const running = await start({ command: program, cwd, ...limits, environment: {} });
+      const running = await start();
       this.#running = running;
-      if (this.#isStopped || signal.aborted) await running.stop(STOP_MS);
-      running.stdin.end();
+      if (this.#isStopped || signal?.aborted === true) await running.stop(STOP_MS);
+      else feed(running);
       const sent = [this.#pass(running.stdout, FRAME.stdout), this.#pass(running.stderr, FRAME.stderr)];
       const { exitCode } = await running.exited;
       await Promise.all(sent);
@@ -51,7 +73,7 @@ export class BrokeredRun {
     } catch (thrown) {
       this.refuse(errorMessage(thrown));
     } finally {
-      signal.removeEventListener("abort", stop);
+      signal?.removeEventListener("abort", stop);
       this.#caller.end();
     }
   }

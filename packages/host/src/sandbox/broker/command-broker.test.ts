@@ -50,7 +50,7 @@ async function setUp() {
       ...(used === "none" ? {} : { broker: used }),
       policy: { type: "workspaceWrite" },
     });
-  const run = async (script: string, used?: CommandBroker) => ended(await start(script, used));
+  const run = async (script: string, used?: CommandBroker | "none") => ended(await start(script, used));
   return { sandbox, broker, workspace, outside, brokerFolder, turn, grant, start, run };
 }
 
@@ -283,6 +283,105 @@ describe("the hook of a broker", () => {
     expect(await run(checked)).toMatchObject({ stdout: "beyond\n", exitCode: 0 });
     expect(await run(checked)).toMatchObject({ stdout: "", exitCode: 126 });
     expect(readdirSync(outside)).toEqual(["made"]);
+  });
+});
+
+/** Answers each line, says on stderr that it is up, and writes to a folder that the agent's sandbox cannot write. */
+const ECHO = `
+process.stderr.write("up\\n");
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  if (line === "end") return process.stdin.destroy(), (process.exitCode = 7);
+  console.log(process.env.KEY + " " + line);
+});`;
+
+describe("a bridged program", () => {
+  /** A program with a key, and the command line that leads to it. */
+  async function bridged(signal?: AbortSignal) {
+    const fixture = await setUp();
+    const { broker, sandbox, workspace } = fixture;
+    const started: RunningProcess[] = [];
+    const command = broker.bridge({
+      ...(signal === undefined ? {} : { signal }),
+      start: async () => {
+        const running = await sandbox.start({
+          ...{ command: [process.execPath, "-e", ECHO], cwd: workspace, workspace, policy: INSIDE },
+          environment: { KEY: "secret" },
+        });
+        started.push(running);
+        return running;
+      },
+    });
+    const connect = () => fixture.start(`exec ${command.map((word) => `'${word}'`).join(" ")}`);
+    return { ...fixture, connect, started, command };
+  }
+
+  test("gets what is sent to it, answers, and has variables that the agent has not", async () => {
+    const { connect, run } = await bridged();
+    const agent = await connect();
+    const lines = agent.stdout.setEncoding("utf8");
+    agent.stdin.write("one\ntwo\n");
+    await expect.poll(() => String(lines.read() ?? "")).toContain("secret one");
+    agent.stdin.write("end\n");
+    expect((await ended(agent)).stderr).toBe("up\n");
+    expect((await agent.exited).exitCode).toBe(7);
+    expect(
+      (await run("cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' ' '")).stdout,
+    ).not.toContain("secret");
+  });
+
+  test("passes on more than fits into any buffer, in both directions", async () => {
+    const { connect } = await bridged();
+    const agent = await connect();
+    const sent = Array.from({ length: 400 }, (_, at) => `${at} ${"x".repeat(20_000)}`);
+    const received = textOf(agent.stdout);
+    agent.stdin.write(`${sent.join("\n")}\nend\n`);
+    const answers = (await received).trimEnd().split("\n");
+    expect(answers.length).toBe(sent.length);
+    expect(answers.every((line, at) => line === `secret ${sent[at]}`)).toBe(true);
+  });
+
+  test("ends when its caller closes its input, is killed, or the broker closes", async () => {
+    const { connect, started, broker } = await bridged();
+    const [closing, killed, left] = [await connect(), await connect(), await connect()];
+    for (const agent of [closing, killed, left]) agent.stdin.write("hi\n");
+    await expect.poll(() => started.length).toBe(3);
+    const [first, second, third] = started;
+    closing.stdin.end();
+    await killed.stop(0);
+    await broker.close();
+    await Promise.all([first?.exited, second?.exited, third?.exited, closing.exited, left.exited]);
+  });
+
+  test("ends with its signal, and is not started after that", async () => {
+    const thread = new AbortController();
+    const { connect, started } = await bridged(thread.signal);
+    const agent = await connect();
+    await expect.poll(() => started.length).toBe(1);
+    thread.abort();
+    await started[0]?.exited;
+    await agent.exited;
+    const late = await ended(await connect());
+    expect(late).toMatchObject({ exitCode: 126, stderr: expect.stringContaining("not known") });
+    expect(started.length).toBe(1);
+  });
+
+  test("that cannot be started, or runs too often already, is a reason on stderr", async () => {
+    const { broker, run, connect, started } = await bridged();
+    const failing = broker.bridge({ start: () => Promise.reject(new Error("Its files have changed.")) });
+    expect(await run(failing.join(" "))).toMatchObject({
+      ...{ exitCode: 126, stdout: "" },
+      stderr: "flint-run: Its files have changed. Nothing was run.\n",
+    });
+    const open = [await connect(), await connect(), await connect(), await connect()];
+    await expect.poll(() => started.length).toBe(4);
+    expect((await ended(await connect())).stderr).toContain("running too often already");
+    await Promise.all(open.map((agent) => agent.stop(0)));
+  });
+
+  test("is reached from no other sandbox", async () => {
+    const { command, run, started } = await bridged();
+    expect((await run(command.join(" "), "none")).exitCode).not.toBe(0);
+    expect(started).toEqual([]);
   });
 });
 

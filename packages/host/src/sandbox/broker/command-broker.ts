@@ -4,6 +4,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
 import {
   BROKER_FOLDER,
+  type BridgedProgram,
   type BrokeredCommand,
   type CommandBroker,
   isGrantName,
@@ -13,7 +14,7 @@ import {
 } from "@flint/core/ports";
 import { realPathIfAny } from "../../files/path-kinds.ts";
 import { BrokeredRun } from "./brokered-run.ts";
-import { grantCommandLine, makeBrokerFolder, SOCKET_NAME, storeGrant } from "./flint-run.ts";
+import { bridgeCommand, grantCommandLine, makeBrokerFolder, SOCKET_NAME, storeGrant } from "./flint-run.ts";
 
 /** Dependencies of a broker. */
 export interface CommandBrokerOptions {
@@ -30,7 +31,10 @@ export interface CommandBrokerOptions {
 /** More callers at once than any agent has commands. */
 const MAX_CALLERS = 32;
 
-/** Maximum size of a caller's request, and the time within which it must name its grant. */
+/** How often a bridged program may run at the same time: agents connect again before they have let go. */
+const MAX_BRIDGES = 4;
+
+/** How much a caller may send, and how long it may take to name its grant. */
 const MAX_REQUEST = 16 * 1024;
 const REQUEST_MS = 10_000;
 
@@ -49,8 +53,12 @@ export class UnixCommandBroker implements CommandBroker {
   readonly #grants = new Map<string, BrokeredCommand>();
   /** The reason a known grant can no longer be used. */
   readonly #ended = new Map<string, string>();
-  readonly #runs = new Set<BrokeredRun>();
+  readonly #runs = new Map<BrokeredRun, Promise<void>>();
+  /** Bridged programs by the digest of their tokens, and how often each is running. */
+  readonly #programs = new Map<string, { readonly program: BridgedProgram; running: number }>();
   readonly #callers = new Set<Socket>();
+  /** How many of the callers use a bridged program. */
+  #bridges = 0;
 
   private constructor(options: CommandBrokerOptions) {
     this.#options = options;
@@ -92,16 +100,28 @@ export class UnixCommandBroker implements CommandBroker {
     await storeGrant(this.#options.folder, name, this.grant(command));
   }
 
+  bridge(program: BridgedProgram): readonly string[] {
+    const token = randomBytes(TOKEN_BYTES).toString("hex");
+    const key = digest(token);
+    this.#programs.set(key, { program, running: 0 });
+    const revoke = () => this.#programs.delete(key);
+    program.signal?.addEventListener("abort", revoke, { once: true });
+    if (program.signal?.aborted === true) revoke();
+    return bridgeCommand(this.#options.node, token);
+  }
+
   resolveWritable(path: string, workspace: string): Promise<WritablePath> {
     return this.#options.resolveWritable(path, workspace);
   }
 
   async close(): Promise<void> {
     this.#grants.clear();
+    this.#programs.clear();
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    await Promise.all([...this.#runs].map((run) => run.stop()));
+    const runs = [...this.#runs.values()];
+    await Promise.all([...this.#runs.keys()].map((run) => run.stop()));
     for (const caller of this.#callers) caller.destroy();
-    await closed;
+    await Promise.all([closed, ...runs]);
     await rm(this.#options.folder, { recursive: true, force: true });
   }
 
@@ -111,7 +131,7 @@ export class UnixCommandBroker implements CommandBroker {
   }
 
   #accept(caller: Socket): void {
-    if (this.#callers.size >= MAX_CALLERS) {
+    if (this.#callers.size - this.#bridges >= MAX_CALLERS) {
       caller.destroy();
       return;
     }
@@ -119,25 +139,49 @@ export class UnixCommandBroker implements CommandBroker {
     caller.once("close", () => this.#callers.delete(caller));
     caller.on("error", () => caller.destroy());
     caller.setTimeout(REQUEST_MS, () => caller.destroy());
-    let text = "";
+    let received: Buffer = Buffer.alloc(0);
     const read = (bytes: Buffer) => {
-      text += bytes.toString("utf8");
-      const end = text.indexOf("\n");
-      if (end < 0 && text.length <= MAX_REQUEST) return;
-      caller.off("data", read);
+      received = Buffer.concat([received, bytes]);
+      const end = received.indexOf("\n");
+      if (end < 0 && received.length <= MAX_REQUEST) return;
+      caller.off("data", read).pause();
       caller.setTimeout(0);
-      void this.#serve(new BrokeredRun(caller), end < 0 ? "" : text.slice(0, end));
+      // What follows the request is the input of a program.
+      if (end >= 0 && end + 1 < received.length) caller.unshift(received.subarray(end + 1));
+      const run = new BrokeredRun(caller);
+      const served = this.#serve(run, caller, end < 0 ? "" : received.toString("utf8", 0, end));
+      this.#runs.set(
+        run,
+        served.then(() => void this.#runs.delete(run)),
+      );
     };
     caller.on("data", read);
   }
 
-  async #serve(run: BrokeredRun, line: string): Promise<void> {
-    this.#runs.add(run);
+  async #serve(run: BrokeredRun, caller: Socket, line: string): Promise<void> {
     const { token, cwd } = requestIn(line);
+    const bridged = this.#programs.get(digest(token));
+    if (bridged !== undefined) return this.#connect(run, caller, bridged);
+    // The end of a caller that sends nothing more is only seen if it is read.
+    caller.resume();
     const taken = await this.#take(digest(token), cwd);
-    if ("refused" in taken) run.refuse(taken.refused);
-    else await run.run(taken.command, (spec) => this.#options.start(spec));
-    this.#runs.delete(run);
+    if ("refused" in taken) return run.refuse(taken.refused);
+    await run.run(taken.command, (spec) => this.#options.start(spec));
+  }
+
+  /** It lasts as long as the agent likes, so it does not count among the callers. */
+  async #connect(
+    run: BrokeredRun,
+    caller: Socket,
+    bridged: { readonly program: BridgedProgram; running: number },
+  ): Promise<void> {
+    if (bridged.running >= MAX_BRIDGES) return run.refuse("This program is running too often already.");
+    bridged.running += 1;
+    this.#bridges += 1;
+    await run.connect(bridged.program);
+    bridged.running -= 1;
+    this.#bridges -= 1;
+    caller.resume();
   }
 
   /** Takes a grant, so that it cannot be used again. */

@@ -17,12 +17,18 @@ export const REFUSED = 126;
 /** The exit code of a command that was cut off, because the broker ended before it. */
 export const CUT_OFF = 125;
 
+/** What makes the program pass on its input, too. */
+const WITH_INPUT = "--bridge";
+
 /**
- * Runs in the place of an approved command: it names its grant to the broker, and passes on output and exit code. It does
- * not know the command. A process that reads its token can only run the approved command, and only once.
+ * Runs in the place of an approved command or of a program: it names its grant to the broker, and passes on output and exit
+ * code, and for a program the input, with which it ends. It does not know what runs. A process that reads the token of a
+ * command can only run the approved command, and only once; one that reads that of a program can only use it.
  */
 const PROGRAM = `"use strict";
-const [token = "", ...others] = process.argv.slice(2);
+const given = process.argv.slice(2);
+const isBridge = given[0] === "${WITH_INPUT}";
+const [token = "", ...others] = isBridge ? given.slice(1) : given;
 const end = (code, text) => {
   process.stderr.write("flint-run: " + text + "\\n", () => process.exit(code));
 };
@@ -40,7 +46,10 @@ const frame = (kind, bytes) => {
   else if (kind === ${FRAME.stderr}) pass(process.stderr, bytes);
   else if (kind === ${FRAME.exit}) code = bytes.readInt32BE(0);
 };
-socket.once("connect", () => socket.write(JSON.stringify({ token, cwd: process.cwd() }) + "\\n"));
+socket.once("connect", () => {
+  socket.write(JSON.stringify({ token, cwd: process.cwd() }) + "\\n");
+  if (isBridge) process.stdin.on("error", () => socket.end()).pipe(socket);
+});
 socket.on("data", (bytes) => {
   rest = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
   while (rest.length >= 5 && rest.length >= 5 + rest.readUInt32BE(1)) {
@@ -83,6 +92,11 @@ export async function storeGrant(folder: string, name: string, line: string): Pr
   // Complete before it is seen.
   await writeFile(`${path}.next`, `exec ${line}\n`, { mode: 0o600, flag: "wx" });
   await rename(`${path}.next`, path);
+}
+
+/** The program and arguments that connect to a bridged program, in a sandbox with the broker. */
+export function bridgeCommand(node: string, token: string): readonly string[] {
+  return [node, join(BROKER_FOLDER, PROGRAM_NAME), WITH_INPUT, token];
 }
 
 /** The command line that runs a granted command, for a shell in a sandbox with the broker. */

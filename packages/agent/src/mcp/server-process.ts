@@ -1,0 +1,38 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { McpServerConfig, ProcessSpec } from "@flint/core/ports";
+import { isUnconfined, type SandboxPolicy } from "@flint/protocol";
+
+/** An MCP server that is a program on this machine. */
+export type StdioServer = Extract<McpServerConfig, { type: "stdio" }>;
+
+/** Where the program of a server runs, and what it may touch: the same as the commands of the thread. */
+export interface ServerPlace {
+  readonly cwd: string;
+  readonly policy: SandboxPolicy;
+}
+
+/** Caches of package managers, which a server may add to for itself. */
+const CACHES = [".npm", ".cache"];
+
+/** The program of a server, in a sandbox of its own. Its variables are for it alone, whichever agent uses it. */
+export function serverProcess(config: StdioServer, { cwd, policy }: ServerPlace): ProcessSpec {
+  const { command, args, env, network, writable = [] } = config;
+  const home = homedir();
+  return {
+    command: [command, ...args],
+    ...{ cwd, workspace: cwd, policy, environment: env },
+    ownPaths: writable.map((path) => (path.startsWith("~/") ? join(home, path.slice(2)) : path)),
+    privateFolders: CACHES.map((name) => ({ path: join(home, name) })),
+    ...(network === undefined ? {} : { hosts: network }),
+  };
+}
+
+/** What a user can do about a program that does not start in the sandbox. */
+export function sandboxStartHint(
+  { type, name }: McpServerConfig,
+  { policy }: Pick<ServerPlace, "policy">,
+): string {
+  if (type === "http" || isUnconfined(policy)) return "";
+  return ` It runs in the sandbox; mcp_servers.${name}.writable and mcp_servers.${name}.network in your configuration allow it more.`;
+}

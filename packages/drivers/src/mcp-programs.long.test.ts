@@ -1,0 +1,3 @@
+import { describeMcpPrograms } from "./testing/mcp-programs.ts";
+
+describeMcpPrograms(["claude-agent-acp", "opencode"]);
