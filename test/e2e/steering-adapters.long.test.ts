@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { agentFolder, agentProgram, needs } from "@flint/testkit";
 import { expect } from "vitest";
@@ -22,13 +22,17 @@ async function project(
   const turn = async () => {
     const options = ["--json", "--approval", "never", "--agent", agent, "--offline"];
     const { code, stdout, stderr } = await flint(["exec", ...options, "hello"], { env });
-    return { code, printed: stdout + stderr, hasRun: existsSync(`${cwd}/ran`) };
+    const ran = existsSync(`${cwd}/ran`) ? await readFile(`${cwd}/ran`, "utf8") : "";
+    return { code, printed: stdout + stderr, hasRun: ran !== "", ran };
   };
-  return { turn, trust: () => flint(["trust", "--yes"], { env }) };
+  return { cwd, turn, trust: () => flint(["trust", "--yes"], { env }) };
 }
 
-/** Returns the command that a server of a project runs. */
-const leaveMark = (cwd: string) => ["-c", `touch ${cwd}/ran; cat`];
+/** What a server of a project runs: it notes whose sandbox it is in. */
+const leaveMark = (cwd: string) => [
+  "-c",
+  `test -e /run/flint/broker && echo agent >> ${cwd}/ran || echo own >> ${cwd}/ran; cat`,
+];
 
 needs("claude-agent-acp", "claude")(
   "the MCP servers in a repository's .mcp.json are not started by Claude behind an adapter before they are trusted [A3]",
@@ -41,7 +45,29 @@ needs("claude-agent-acp", "claude")(
     expect(before.printed).toMatch(/Ignoring \.mcp\.json .*flint trust/);
     expect((await trust()).stdout.match(/\.mcp\.json \(not trusted/g)).toHaveLength(1);
     const after = await turn();
-    expect([after.code, after.hasRun], after.printed).toEqual([0, true]);
+    expect([after.code, [...new Set(after.ran.trim().split("\n"))]], after.printed).toEqual([0, ["own"]]);
+  },
+  LONG,
+);
+
+needs("claude-agent-acp", "claude")(
+  "a server in a trusted .mcp.json is not started by Claude behind an adapter either, if its program has changed",
+  async () => {
+    const program = (cwd: string) =>
+      `require("node:fs").writeFileSync(${JSON.stringify(`${cwd}/ran`)}, "own"); process.stdin.resume();`;
+    const server = { command: process.execPath, args: ["server.cjs"] };
+    const { cwd, turn, trust } = await project("claude-agent-acp", (folder) => ({
+      ".mcp.json": JSON.stringify({ mcpServers: { x: server } }),
+      "server.cjs": program(folder),
+    }));
+    await trust();
+    const first = await turn();
+    expect([first.code, first.ran], first.printed).toEqual([0, "own"]);
+    await writeFile(`${cwd}/server.cjs`, `${program(cwd)} // changed`);
+    await rm(`${cwd}/ran`);
+    const second = await turn();
+    expect([second.code, second.ran], second.printed).toEqual([0, ""]);
+    expect(second.printed).toContain('MCP server \\"x\\"');
   },
   LONG,
 );

@@ -124,6 +124,14 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     tests: ["packages/tasks/src/fleet/ceiling.test.ts"],
   },
   {
+    name: "trusted-servers-seen",
+    promise: "Claude behind an adapter starts no server of a trusted .mcp.json itself.",
+    file: "packages/drivers/src/shared/folders/project-files.ts",
+    find: 'servers: [".mcp.json"],',
+    replace: "servers: [],",
+    tests: ["packages/drivers/src/shared/folders/project-files.test.ts"],
+  },
+  {
     name: "bridge-without-check",
     promise: "The files of an MCP program are compared at each start, not only when its agent is configured.",
     file: MCP_SERVERS,

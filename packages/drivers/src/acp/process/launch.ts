@@ -54,7 +54,7 @@ export async function startProcess({ options, spec, settings }: AgentStart) {
     policy: settings.sandboxPolicy,
     environment,
     keys,
-    maskedPaths: maskedPaths(profile.project, steering),
+    maskedPaths: maskedPaths(profile.project, steering, !isUnconfined(settings.sandboxPolicy)),
     projectFolders: privateProjectFolders(profile.project, steering),
     folders,
     hosts: profile.hosts,

@@ -19,6 +19,11 @@ export interface AgentProjectFiles {
    * neither changed nor made, and nothing that it makes lasts.
    */
   readonly writes?: readonly { readonly folder: string; readonly settings: readonly string[] }[];
+  /**
+   * Files of MCP servers that Flint reads for it. It sees them empty even if they are trusted: it would start their programs
+   * in its own sandbox, without looking whether their files have changed since.
+   */
+  readonly servers?: readonly string[];
 }
 
 const CLAUDE_FILES = [
@@ -47,6 +52,7 @@ export const CLAUDE_PROJECT: AgentProjectFiles = { files: CLAUDE_FILES, hides: [
 export const CLAUDE_ACP_PROJECT: AgentProjectFiles = {
   files: [...CLAUDE_FILES, ".mcp.json"],
   hides: [".claude", ".mcp.json"],
+  servers: [".mcp.json"],
 };
 
 const CODEX_FILES = [
@@ -103,7 +109,8 @@ const ALL = [CLAUDE_ACP_PROJECT, CODEX_ACP_PROJECT, OPENCODE_PROJECT, GEMINI_PRO
 export function unknownProject(name: string): AgentProjectFiles {
   const own = /^[a-z][a-z0-9_-]*$/i.test(name) ? [`.${name}`] : [];
   const hides = [...ALL.flatMap((project) => project.hides), ...own];
-  return { files: [...new Set([...ALL.flatMap(({ files }) => files), ...own])], hides: [...new Set(hides)] };
+  const files = [...new Set([...ALL.flatMap((project) => project.files), ...own])];
+  return { files, hides: [...new Set(hides)], servers: ALL.flatMap(({ servers = [] }) => servers) };
 }
 
 /** Reports whether an agent may use the files of the project: there are some, and all of them are trusted. */
@@ -111,10 +118,16 @@ export function usesProject({ trusted, untrusted }: Steering): boolean {
   return trusted.length > 0 && untrusted.length === 0;
 }
 
-/** Returns the paths that an agent must see empty, as absolute paths. */
-export function maskedPaths({ hides }: AgentProjectFiles, { untrusted }: Steering): string[] {
+/** What an agent in a sandbox must see empty, as absolute paths. Without one, the servers of a trusted project are its own. */
+export function maskedPaths(
+  { hides, servers = [] }: AgentProjectFiles,
+  { trusted, untrusted }: Steering,
+  isSandboxed = true,
+): string[] {
   const folders = [...new Set(untrusted.map(({ folder }) => folder))];
-  return folders.flatMap((folder) => hides.map((name) => join(folder, name)));
+  const hidden = folders.flatMap((folder) => hides.map((name) => join(folder, name)));
+  const named = isSandboxed ? trusted.filter(({ path }) => servers.includes(path)) : [];
+  return [...new Set([...hidden, ...named.map(({ folder, path }) => join(folder, path))])];
 }
 
 /**
