@@ -1927,7 +1927,7 @@ export interface Methods {
       _meta?: Meta;
     };
   };
-  /** Add input to the running turn. */
+  /** Add input to the running turn. Answered when its agent has accepted or refused the input; no other request of the thread waits for that. */
   "turn/steer": {
     params: {
       threadId: Id;

@@ -23,14 +23,17 @@ import type {
   GlobalHandler,
   GlobalHandlers,
   SubscriptionStart,
+  ThreadContext,
   ThreadHandler,
   ThreadHandlers,
+  ThreadOutcome,
 } from "./handlers/handler.ts";
 import { historyHandlers } from "./handlers/history.ts";
 import { importHandlers } from "./handlers/import.ts";
+import { queueHandlers } from "./handlers/queue.ts";
 import { taskHandlers } from "./handlers/task.ts";
 import { backgroundHandlers, threadHandlers } from "./handlers/thread.ts";
-import { queueHandlers, turnHandlers } from "./handlers/turn.ts";
+import { turnHandlers } from "./handlers/turn.ts";
 import { workspaceHandlers } from "./handlers/workspace.ts";
 import type { ClientHost } from "./ports/index.ts";
 import type { Services } from "./services.ts";
@@ -238,20 +241,41 @@ export class ClientSession implements CallingClient {
     const services = this.#services;
     // The handler for the name, as in `#callGlobal`.
     const handler = HANDLERS[method] as unknown as ThreadHandler<Name>;
-    await services.registry.runInQueue(params.threadId, async ({ thread, damage }) => {
-      const outcome = await handler(params, { services, client: this, thread, damage });
-      const { result, subscribe } = outcome;
-      const events = (outcome.events ?? []).map((event) => withClientName(event, this.#name));
-      try {
-        await thread.log.commit(events, () => {
-          reply.send(result);
-          if (subscribe !== undefined) this.subscribe(thread, subscribe, services.options.clock.now());
-        });
-        outcome.after?.();
-      } finally {
-        outcome.release?.();
+    let work = (context: ThreadContext) => handler(params, context);
+    for (;;) {
+      const sent = await services.registry.runInQueue(params.threadId, async ({ thread, damage }) => {
+        const outcome = await work({ services, client: this, thread, damage });
+        if ("answer" in outcome) return { thread, input: outcome };
+        await this.#commit(thread, outcome, reply);
+        return undefined;
+      });
+      if (sent === undefined) return;
+      const { thread, input } = sent;
+      const release = await input.answer;
+      if (release !== undefined) {
+        await this.#commit(thread, input.accepted(), reply).finally(release);
+        return;
       }
-    });
+      work = (context) => input.otherwise(context);
+    }
+  }
+
+  async #commit<Name extends ThreadMethod>(
+    thread: LiveThread,
+    outcome: ThreadOutcome<Name>,
+    reply: Reply<Result<Name>>,
+  ): Promise<void> {
+    const { result, subscribe } = outcome;
+    const events = (outcome.events ?? []).map((event) => withClientName(event, this.#name));
+    try {
+      await thread.log.commit(events, () => {
+        reply.send(result);
+        if (subscribe !== undefined) this.subscribe(thread, subscribe, this.#services.options.clock.now());
+      });
+      outcome.after?.();
+    } finally {
+      outcome.release?.();
+    }
   }
 
   /** Subscriptions also end on the thread's side: when it is deleted, or its log cannot be read. */

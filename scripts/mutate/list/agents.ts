@@ -3,6 +3,7 @@ import type { Mutation } from "../mutation.ts";
 const RESULT = "packages/drivers/src/claude/translate/result.ts";
 const RESULT_TESTS = ["packages/drivers/src/claude/translate/result.test.ts"];
 const STREAMED_TESTS = ["packages/drivers/src/claude/translate/streamed-file.test.ts"];
+const SLOW_STEER_TESTS = ["packages/core/src/engine/slow-steer.test.ts"];
 const SETTINGS_TESTS = ["packages/core/src/engine/settings.test.ts"];
 
 /** Faults in what clients choose for an agent, and in what they see of it. */
@@ -62,6 +63,30 @@ export const AGENT_FAULTS: readonly Mutation[] = [
     find: "!CLOSED.has(task.status)",
     replace: "task.status !== undefined",
     tests: ["packages/frontends/src/acp/prompt/commands.test.ts"],
+  },
+  {
+    name: "steer-repeated-while-unanswered",
+    promise: "Input that is repeated while the agent has not answered it is sent once.",
+    file: "packages/core/src/handlers/turn.ts",
+    find: "  thread.turns.pending.add({ clientId }, answer);\n",
+    replace: "",
+    tests: SLOW_STEER_TESTS,
+  },
+  {
+    name: "steer-holds-up-thread",
+    promise: "Queued input is stored at once while the agent has not answered a steer.",
+    file: "packages/core/src/client-session.ts",
+    find: 'if ("answer" in outcome) return { thread, input: outcome };',
+    replace: 'if ("answer" in outcome) return outcome.answer.then(() => ({ thread, input: outcome }));',
+    tests: SLOW_STEER_TESTS,
+  },
+  {
+    name: "sent-input-changed",
+    promise: "Queued input that the agent was sent is not changed before the agent has answered.",
+    file: "packages/core/src/thread/pending-inputs.ts",
+    find: "if (!this.has(queuedInputId)) return;",
+    replace: "if (this.has(queuedInputId)) return;",
+    tests: SLOW_STEER_TESTS,
   },
   {
     name: "own-agent-patch-not-streamed",

@@ -59,7 +59,20 @@ export interface ThreadOutcome<Name extends Method> {
   release?(): void;
 }
 
-/** The outcome of a handler outside of any queue. */
+/**
+ * Input that was sent to the agent of the running turn. The queue of the thread goes on while the agent has not answered:
+ * some agents answer only when their running command has ended.
+ */
+export interface SentInput<Name extends Method> {
+  /** Resolves with what lets the turn end again if the agent accepted the input; undefined: it did not. */
+  readonly answer: Promise<(() => void) | undefined>;
+  /** What happens when it was accepted. Outside of the queue, in which a method may wait for the end of the turn. */
+  accepted(): ThreadOutcome<Name>;
+  /** Runs in the queue when it was not. */
+  otherwise(context: ThreadContext): Promise<ThreadOutcome<Name> | SentInput<Name>>;
+}
+
+/** What a handler outside of any queue decides. */
 export interface GlobalOutcome<Name extends Method> {
   readonly result: Result<Name>;
   /** Runs after the result was sent. */
@@ -77,7 +90,7 @@ export type GlobalHandler<Name extends Method> = (
 export type ThreadHandler<Name extends Method> = (
   params: Params<Name>,
   context: ThreadContext,
-) => Promise<ThreadOutcome<Name>>;
+) => Promise<ThreadOutcome<Name> | SentInput<Name>>;
 
 /** The handlers that run in a thread's queue. */
 export type ThreadHandlers = { readonly [Name in ThreadMethod]: ThreadHandler<Name> };

@@ -3,27 +3,25 @@ import {
   FlintError,
   inputText,
   LIMITS,
+  type Method,
   mintId,
   type QueuedInput,
   type Result,
+  type Turn,
   type UserInput,
 } from "@flint/protocol";
 import { checkLimits } from "../budget/enforcement.ts";
 import type { LiveThread } from "../thread/live-thread.ts";
 import {
-  dequeue,
   enqueue,
-  findQueued,
   itemEvents,
   queueEvent,
-  reorder,
-  replaceQueued,
   type Sender,
   senderOf,
   settingsEvents,
   userMessage,
 } from "../turn/decisions.ts";
-import type { GlobalHandlers, ThreadContext, ThreadHandlers, ThreadOutcome } from "./handler.ts";
+import type { GlobalHandlers, SentInput, ThreadContext, ThreadHandlers, ThreadOutcome } from "./handler.ts";
 import { announceNewThread, createThread } from "./thread.ts";
 
 /** Starting, steering and interrupting turns of all kinds. */
@@ -41,6 +39,9 @@ export const turnHandlers: Pick<
     const { thread, services } = context;
     const { input, clientId, outputSchema, delivery = "reject" } = params;
     checkInput(input);
+    const awaited = clientId === undefined ? undefined : thread.turns.pending.answerTo(clientId);
+    if (awaited !== undefined)
+      return afterAnswer(awaited, (again) => turnHandlers["turn/start"](params, again));
     const earlier = await earlierInput(context, params);
     if (earlier !== undefined) return { result: earlier, ...subscribeIfNew(context) };
     if (delivery === "reject") thread.turns.rejectIfActive();
@@ -48,6 +49,10 @@ export const turnHandlers: Pick<
     const settings = await services.settings.override(before, { ...params, sandbox: params.sandboxPolicy });
     if (settings.budget !== undefined) await checkLimits(settings, services.catalogue);
     const changes = settingsEvents(thread.log.state, settings);
+    if (delivery === "steer" && thread.log.state.activeTurnId !== undefined && changes.length === 0) {
+      rejectSchema(outputSchema);
+      return steerStarted(context, params);
+    }
     const joined = await joinRunning(context, params, changes);
     if (clientId !== undefined) thread.clientIds.add(clientId);
     if (joined !== undefined) return { ...joined, ...subscribeIfNew(context) };
@@ -63,11 +68,17 @@ export const turnHandlers: Pick<
 
   async "turn/steer"({ expectedTurnId, input, clientId }, { thread, client }) {
     checkInput(input);
-    const activeTurnId = thread.turns.runningId(expectedTurnId);
-    const steer = await steerRunningTurn(thread, input, senderOf({ clientId, client: client.name }));
-    if (steer !== undefined) return { result: { turnId: steer.turnId }, ...steer };
-    const message = 'This agent does not accept input during a turn. Send it with delivery "queue" instead.';
-    throw new FlintError("unsupported", message, { activeTurnId });
+    const turnId = thread.turns.runningId(expectedTurnId);
+    const sender = senderOf({ clientId, client: client.name });
+    return {
+      answer: thread.turns.steer(input),
+      accepted: () => ({ result: { turnId }, events: messageEvents(thread, turnId, input, sender) }),
+      async otherwise() {
+        const message =
+          'This agent does not accept input during a turn. Send it with delivery "queue" instead.';
+        throw new FlintError("unsupported", message, { activeTurnId: turnId });
+      },
+    };
   },
 
   async "turn/interrupt"({ threadId, turnId }, { services, client }) {
@@ -130,24 +141,60 @@ export const turnHandlers: Pick<
   },
 };
 
-/** Input that the running turn accepted: the events that show it, and what lets the turn end again. */
-interface Steer {
-  readonly turnId: string;
-  readonly events: readonly EventBody[];
-  release(): void;
-}
-
-/** Sends input to the running turn. Undefined if its agent cannot accept it now, or no turn is running. */
-export async function steerRunningTurn(
-  thread: LiveThread,
+/** The events that show input which the running turn accepted. */
+export function messageEvents(
+  { id }: LiveThread,
+  turnId: string,
   input: readonly UserInput[],
   sender: Sender,
-): Promise<Steer | undefined> {
-  const release = await thread.turns.steer(input);
-  const { activeTurnId } = thread.log.state;
-  if (release === undefined || activeTurnId === undefined) return undefined;
-  const events = itemEvents(thread.id, activeTurnId, userMessage(input, sender));
-  return { turnId: activeTurnId, events, release };
+): readonly EventBody[] {
+  return itemEvents(id, turnId, userMessage(input, sender));
+}
+
+/** Input that steers the running turn, or is queued if its agent does not accept it. */
+function steerStarted(context: ThreadContext, params: StartParams): SentInput<"turn/start"> {
+  const { thread, client } = context;
+  const { input, clientId } = params;
+  const turnId = thread.turns.runningId();
+  const answer = thread.turns.steer(input);
+  thread.turns.pending.add({ clientId }, answer);
+  return {
+    answer,
+    accepted() {
+      if (clientId !== undefined) thread.clientIds.add(clientId);
+      const sender = senderOf({ clientId, client: client.name });
+      const running = thread.log.state.turns.find(({ id }) => id === turnId);
+      const turn: Turn = { id: turnId, status: "inProgress", ...running, items: [] };
+      const events = messageEvents(thread, turnId, input, sender);
+      return { result: { turn }, events, ...subscribeIfNew(context) };
+    },
+    async otherwise(again) {
+      const { activeTurnId, turns } = again.thread.log.state;
+      // After an interruption or a failure the user should look before this input starts a turn.
+      const waits = activeTurnId === undefined && turns.at(-1)?.status !== "completed";
+      if (waits) {
+        if (clientId !== undefined) thread.clientIds.add(clientId);
+        return queued(again, params, []);
+      }
+      return turnHandlers["turn/start"]({ ...params, delivery: "queue" }, again);
+    },
+  };
+}
+
+/** Runs work in the queue of a thread when the agent has answered another request. */
+function afterAnswer<Name extends Method>(
+  answer: Promise<unknown>,
+  work: SentInput<Name>["otherwise"],
+): SentInput<Name> {
+  const settled = () => undefined;
+  return {
+    answer: answer.then(settled, settled),
+    // It is never accepted itself.
+    accepted: () => {
+      throw new FlintError("internalError", "Another request has no answer of its own.");
+    },
+    otherwise: work,
+  };
 }
 
 /**
@@ -166,32 +213,46 @@ async function earlierInput(
 
 type StartParams = Parameters<(typeof turnHandlers)["turn/start"]>[0];
 
-/** Handles input while a turn is running: the turn accepts it, or it is queued. Undefined if no turn is running. */
+function rejectSchema(outputSchema: StartParams["outputSchema"]): void {
+  if (outputSchema === undefined) return;
+  const message = "outputSchema cannot be used while steering. Remove it, or wait for the turn to end.";
+  throw new FlintError("invalidParams", message, { field: "outputSchema" });
+}
+
+/**
+ * Handles input that comes with settings, or is to be queued, while a turn is running: the turn accepts it, or it is
+ * queued. Undefined if no turn is running.
+ */
 async function joinRunning(
-  { thread, services, client }: ThreadContext,
-  { input, clientId, delivery, outputSchema }: StartParams,
+  context: ThreadContext,
+  params: StartParams,
   changes: readonly EventBody[],
 ): Promise<ThreadOutcome<"turn/start"> | undefined> {
+  const { thread, client } = context;
+  const { input, clientId, delivery, outputSchema } = params;
   if (thread.log.state.activeTurnId === undefined) return undefined;
-  if (outputSchema !== undefined) {
-    const message = "outputSchema cannot be used while steering. Remove it, or wait for the turn to end.";
-    throw new FlintError("invalidParams", message, { field: "outputSchema" });
-  }
-  const sender = senderOf({ clientId, client: client.name });
-  const steer = delivery === "steer" ? await steerRunningTurn(thread, input, sender) : undefined;
+  rejectSchema(outputSchema);
+  // Settings are changed together with the input, so that another request cannot come in between.
+  const release = delivery === "steer" ? await thread.turns.steer(input) : undefined;
   const running = thread.log.state.turns.at(-1);
-  if (steer !== undefined && running !== undefined) {
-    const { events, release } = steer;
+  if (release !== undefined && running !== undefined) {
+    const events = messageEvents(thread, running.id, input, senderOf({ clientId, client: client.name }));
     return { result: { turn: { ...running, items: [] } }, events: [...changes, ...events], release };
   }
   if (thread.log.state.activeTurnId === undefined) return undefined;
-  const queuedInput = newQueuedInput(services.options.clock.now(), input, sender);
-  const queue = enqueue(thread.log.state.queue, queuedInput);
-  return { result: { queuedInput }, events: [...changes, queueEvent(thread.log.state, queue)] };
+  return queued(context, params, changes);
 }
 
-function newQueuedInput(now: number, input: readonly UserInput[], sender: Sender): QueuedInput {
-  return { id: mintId(now), input: [...input], createdAtMs: now, ...sender };
+function queued(
+  { thread, services, client }: ThreadContext,
+  { input, clientId }: StartParams,
+  changes: readonly EventBody[],
+): ThreadOutcome<"turn/start"> {
+  const now = services.options.clock.now();
+  const sender = senderOf({ clientId, client: client.name });
+  const queuedInput: QueuedInput = { id: mintId(now), input: [...input], createdAtMs: now, ...sender };
+  const queue = enqueue(thread.log.state.queue, queuedInput);
+  return { result: { queuedInput }, events: [...changes, queueEvent(thread.log.state, queue)] };
 }
 
 /** A client that starts a turn receives its events even if it was not subscribed to the thread. */
@@ -212,56 +273,4 @@ export function checkInput(input: readonly UserInput[]): void {
   if (bytes <= LIMITS.prompt) return;
   const message = `The input has ${bytes} bytes; at most ${LIMITS.prompt} are accepted. Put long texts into files.`;
   throw new FlintError("invalidParams", message, { field: "input", limit: LIMITS.prompt, bytes });
-}
-
-/** The queued inputs of a thread. */
-export const queueHandlers: Pick<
-  ThreadHandlers,
-  | "thread/queue/list"
-  | "thread/queue/update"
-  | "thread/queue/reorder"
-  | "thread/queue/delete"
-  | "thread/queue/promote"
-> = {
-  async "thread/queue/list"(_params, { thread }) {
-    return { result: { queue: [...thread.log.state.queue] } };
-  },
-
-  async "thread/queue/update"({ queuedInputId, input }, { thread }) {
-    checkInput(input);
-    return changed(thread, replaceQueued(thread.log.state.queue, queuedInputId, input));
-  },
-
-  async "thread/queue/reorder"({ queuedInputIds }, { thread }) {
-    return changed(thread, reorder(thread.log.state.queue, queuedInputIds));
-  },
-
-  async "thread/queue/delete"({ queuedInputId }, { thread }) {
-    return changed(thread, dequeue(thread.log.state.queue, queuedInputId));
-  },
-
-  async "thread/queue/promote"({ queuedInputId }, { thread }) {
-    const chosen = findQueued(thread.log.state.queue, queuedInputId);
-    const queue = dequeue(thread.log.state.queue, queuedInputId);
-    const steer = await steerRunningTurn(thread, chosen.input, senderOf(chosen));
-    if (steer !== undefined) {
-      const { turnId, events, release } = steer;
-      return { result: { turnId, queue }, events: [queueEvent(thread.log.state, queue), ...events], release };
-    }
-    const { activeTurnId } = thread.log.state;
-    if (activeTurnId !== undefined) {
-      const message = "This agent does not accept input during a turn; it stays queued.";
-      throw new FlintError("unsupported", message, { activeTurnId });
-    }
-    const decided = thread.turns.decideQueued(chosen);
-    return {
-      result: { turnId: decided.turn.id, queue },
-      events: decided.events,
-      after: () => thread.turns.start(decided.started),
-    };
-  },
-};
-
-function changed(thread: LiveThread, queue: QueuedInput[]) {
-  return { result: { queue }, events: [queueEvent(thread.log.state, queue)] };
 }

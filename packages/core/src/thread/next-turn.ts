@@ -3,12 +3,14 @@ import type { AgentInitiatedWork, Clock } from "../ports/index.ts";
 import type { SettingsLocks } from "../settings/settings-locks.ts";
 import { type DecidedTurn, decideQueuedTurn, decideTurn, type StartedTurn } from "../turn/decisions.ts";
 import type { ThreadLog } from "./log.ts";
+import type { PendingInputs } from "./pending-inputs.ts";
 
 /** The turn that follows the last one without a request of a client: work that the agent initiated, then queued input. */
 export class NextTurn {
   readonly #log: ThreadLog;
   readonly #clock: Clock;
   readonly #locks: SettingsLocks | undefined;
+  readonly #pending: PendingInputs;
   /** Work that the agent initiated, until it has a turn. */
   #agentInitiated: { readonly agent: string; readonly work: AgentInitiatedWork } | undefined;
   /**
@@ -17,8 +19,9 @@ export class NextTurn {
    */
   #continuesQueue = false;
 
-  constructor(log: ThreadLog, clock: Clock, locks: SettingsLocks | undefined) {
+  constructor(log: ThreadLog, clock: Clock, locks: SettingsLocks | undefined, pending: PendingInputs) {
     this.#log = log;
+    this.#pending = pending;
     this.#clock = clock;
     this.#locks = locks;
   }
@@ -51,7 +54,8 @@ export class NextTurn {
 
   #decideQueued(): DecidedTurn | undefined {
     const { state } = this.#log;
-    const [next] = this.#continuesQueue ? state.queue : [];
+    // What an agent was sent is not sent again: its request decides what happens to it.
+    const next = this.#continuesQueue ? state.queue.find(({ id }) => !this.#pending.has(id)) : undefined;
     return next === undefined ? undefined : decideQueuedTurn(state, next, this.#clock.now(), this.#locks);
   }
 

@@ -36,6 +36,7 @@ import { TurnRunner } from "../turn/runner.ts";
 import { ShellTurn } from "../turn/shell-turn.ts";
 import type { ThreadLog } from "./log.ts";
 import { NextTurn } from "./next-turn.ts";
+import { PendingInputs } from "./pending-inputs.ts";
 import type { ThreadSandbox } from "./thread-sandbox.ts";
 
 /** Dependencies of the turns of a thread. */
@@ -66,6 +67,8 @@ export interface ThreadTurnsOptions {
 
 /** The turns of a loaded thread: decides on them, runs one at a time, and starts what follows it. */
 export class ThreadTurns {
+  /** The inputs that the agent has not answered. */
+  readonly pending = new PendingInputs();
   readonly #options: ThreadTurnsOptions;
   readonly #log: ThreadLog;
   readonly #clock: Clock;
@@ -84,7 +87,7 @@ export class ThreadTurns {
     this.#options = options;
     this.#log = log;
     this.#clock = clock;
-    this.#next = new NextTurn(log, clock, locks);
+    this.#next = new NextTurn(log, clock, locks, this.pending);
     this.#goal = new GoalPursuit(log, clock, locks);
   }
 

@@ -95,7 +95,7 @@ export const TURN_METHODS = {
     result: () => looseObject({ turn: Turn }),
   }),
   "turn/steer": method({
-    doc: "Add input to the running turn.",
+    doc: "Add input to the running turn. Answered when its agent has accepted or refused the input; no other request of the thread waits for that.",
     scope: "thread",
     params: () =>
       looseObject({
