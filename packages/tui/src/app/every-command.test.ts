@@ -12,6 +12,7 @@ const CHANGES = [{ path: "/code/a.ts", kind: "modify" as const, diff: DIFF }];
 /** Text that each command shows after a turn. */
 const SHOWN: readonly (readonly [typed: string, shown: string | RegExp])[] = [
   ["/agent", "Agent"],
+  ["/agents", "Agents of this machine"],
   ["/model", "Model"],
   ["/settings", "Agent settings"],
   ["/permissions", "Permissions"],

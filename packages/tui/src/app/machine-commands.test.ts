@@ -1,6 +1,6 @@
 import { chmod, writeFile } from "node:fs/promises";
 import type { BackgroundCommand } from "@flint/protocol";
-import { BareDriver, temporaryFolder, testEngine } from "@flint/testkit";
+import { BareDriver, Gate, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { SessionFixture } from "../testing/session-fixture.ts";
 
@@ -174,5 +174,45 @@ describe("the configuration", () => {
     expect(screen()).toContain("theme light");
     await session.keys("\u0015", "/config sand");
     expect(screen()).not.toContain("About sandbox.");
+  });
+});
+
+describe("the agents of the machine", () => {
+  const open = async () => {
+    const session = await SessionFixture.open({ columns: 110 });
+    return { session, screen: () => session.terminal.screen.join("\n") };
+  };
+
+  test("are listed with version, login and program, and one is installed from there, with what is being done", async () => {
+    const { session, screen } = await open();
+    await session.keys("/agents", ENTER);
+    expect(screen()).toMatch(
+      /claude {2}not installed {2}flint agents install claude\n {2}other {3}1\.0 +\/bin\/other/,
+    );
+    const gate = new Gate();
+    session.installing = gate.opened;
+    await session.keys(ENTER);
+    expect(screen()).toContain("Install Claude?");
+    await session.keys("\u001b[B", ENTER);
+    expect(screen()).toContain("Downloading claude.");
+    gate.open();
+    await session.settle();
+    expect(screen()).toContain("! Installed claude 2.1.\n! To log in: flint acp --login claude");
+    expect(screen()).not.toContain("Downloading");
+    await session.keys("/agents", ENTER);
+    expect(screen()).toMatch(/claude {2}2\.1 +not logged in +\/state\/claude/);
+  });
+
+  test("are installed and removed by name, and a mistake says so", async () => {
+    const { session, screen } = await open();
+    await session.keys("/agents inst", ENTER);
+    expect(screen()).toContain("! Installed claude 2.1.");
+    await session.keys("/agents remove claude", ENTER);
+    expect(screen()).toContain("! Removed claude.");
+    expect(session.agents.size).toBe(0);
+    await session.keys("/agents install clod", ENTER);
+    expect(screen()).toContain("No agent clod.");
+    await session.keys("/agents upgrade claude", ENTER);
+    expect(screen()).toContain("Type /agents install NAME or /agents remove NAME");
   });
 });

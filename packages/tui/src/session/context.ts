@@ -73,7 +73,7 @@ export interface SessionContext {
   readonly terminal: SessionTerminal;
   readonly thread: ThreadControls;
   readonly inputs: PromptSender;
-  /** Shows a line below the composer until the next key. */
+  /** Shows a line below the composer until the next key; an empty one removes it. */
   say(text: string): void;
   /** Prints a warning into the transcript. */
   warn(text: string): void;

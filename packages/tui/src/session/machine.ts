@@ -14,6 +14,21 @@ export interface ConfigKey {
   readonly lockedBy: string | undefined;
 }
 
+/** An agent of the machine, and the program that Flint would start for it. */
+export interface MachineAgent {
+  readonly id: string;
+  readonly name: string;
+  /** Its version, or that it is not installed. */
+  readonly version: string;
+  /** Undefined if that is not known. */
+  readonly loggedIn: boolean | undefined;
+  readonly path: string | undefined;
+  /** How to get it, if it is not installed. */
+  readonly install: string | undefined;
+  /** What Flint can do about its program. */
+  readonly change: "install" | "remove" | undefined;
+}
+
 /** What the machine does for a session beyond its server: everything that is not the terminal itself. */
 export interface Machine {
   readonly cwd: string;
@@ -43,6 +58,14 @@ export interface Machine {
   configuration(): Promise<readonly ConfigKey[]>;
   /** Sets a key of the user's configuration as it is typed, or removes it. Gives the file; rejects with a sentence if that fails. */
   changeConfig(key: string, typed: string | undefined): Promise<string>;
+  /** Every agent but Flint's own. */
+  agents(): Promise<readonly MachineAgent[]>;
+  /** The agents that Flint can install or remove, without asking their programs for anything. */
+  agentChanges(): Promise<readonly Pick<MachineAgent, "id" | "name" | "change">[]>;
+  /** Installs an agent and gives the outcome as text; `progress` is called with what is done meanwhile. */
+  installAgent(name: string, progress: (doing: string) => void): Promise<string>;
+  /** Removes an agent that Flint installed, and gives the outcome as text. */
+  removeAgent(name: string): Promise<string>;
   /** Runs the checks of `flint doctor` and gives its report. */
   doctor(): Promise<string>;
 }

@@ -211,7 +211,7 @@ export class Session implements SessionContext {
   }
 
   say(text: string): void {
-    this.notice = escapeControls(text).replaceAll("\n", " ");
+    this.notice = text === "" ? undefined : escapeControls(text).replaceAll("\n", " ");
     this.changed();
   }
 

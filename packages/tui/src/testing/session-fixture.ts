@@ -21,7 +21,7 @@ import { SessionApp, type SessionStart } from "../app/app.ts";
 import type { SessionServer } from "../app/connection.ts";
 import type { DrawnFrame } from "../first-frame/first-frame.ts";
 import type { PermissionChoice } from "../session/context.ts";
-import type { ConfigKey, Machine } from "../session/machine.ts";
+import type { ConfigKey, Machine, MachineAgent } from "../session/machine.ts";
 import { XtermTerminal } from "./xterm-terminal.ts";
 
 /** Differences of a test's session from the plain one. */
@@ -57,6 +57,12 @@ const PERMISSIONS: readonly PermissionChoice[] = [
   { name: "plan", doc: "read only", settings: { sandbox: { type: "readOnly" } } },
 ];
 
+/** An agent that is not installed. */
+const AGENT = {
+  ...{ version: "not installed", loggedIn: undefined, path: undefined },
+  ...{ install: "flint agents install claude", change: "install" as const },
+};
+
 const EMPTY_COMPOSER = "› Ask for something";
 
 /** A session on a terminal emulator, with an engine in this process and a scripted agent. */
@@ -71,7 +77,11 @@ export class SessionFixture {
   /** Values that the session set in the user's configuration. */
   readonly config = new Map<string, unknown>();
   readonly files = new Map<string, string>();
-  /** Number of waiting timers of the session. */
+  /** The agents that are installed. */
+  readonly agents = new Map<string, Partial<MachineAgent>>();
+  /** What an installation waits for. */
+  installing: Promise<void> = Promise.resolve();
+  /** How many timers of the session wait. */
   timers = 0;
   #clients: FlintClient[] = [];
   /** Errors with which the next attempts to connect fail. */
@@ -260,6 +270,21 @@ export class SessionFixture {
         else this.config.set(key, typed);
         return "/home/me/.config/flint/config.toml";
       },
+      agents: async () => [
+        { id: "claude", name: "Claude", ...AGENT, ...this.agents.get("claude") },
+        { id: "other", name: "Other", ...AGENT, version: "1.0", path: "/bin/other", change: undefined },
+      ],
+      agentChanges: async () => [
+        { id: "claude", name: "Claude", change: this.agents.has("claude") ? "remove" : "install" },
+      ],
+      installAgent: async (name, progress) => {
+        progress(`Downloading ${name}.`);
+        await this.installing;
+        if (name !== "claude") throw new Error(`No agent ${name}.`);
+        this.agents.set(name, { version: "2.1", loggedIn: false, path: "/state/claude", change: "remove" });
+        return `Installed ${name} 2.1.\nTo log in: flint acp --login ${name}`;
+      },
+      removeAgent: async (name) => (this.agents.delete(name) ? `Removed ${name}.` : `${name} is not there.`),
       doctor: async () => "All is well.",
     };
   }

@@ -31,7 +31,7 @@ export interface CommandArgument {
 /** Kinds of arguments whose values only a session can list. */
 export type ListedArgument =
   | ("thread" | "turn" | "model" | "agent" | "permissions")
-  | ("process" | "task" | "control" | "statusParts" | "configKey");
+  | ("process" | "task" | "control" | "statusParts" | "configKey" | "agentChange");
 
 /** The source of completions for an argument. */
 export type ArgumentValues =

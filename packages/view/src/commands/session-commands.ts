@@ -112,6 +112,14 @@ export const SESSION_COMMANDS = {
     arguments: [optional("agent", { kind: "agent" })],
     needsServer: true,
   },
+  manageAgents: {
+    title: "Show the agents of this machine, install or remove one",
+    group: "Agent",
+    place: "everywhere",
+    keys: [],
+    slash: "agents",
+    arguments: [optional("change", { kind: "agentChange" })],
+  },
   chooseModel: {
     title: "Choose the model",
     group: "Agent",

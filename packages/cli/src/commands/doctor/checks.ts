@@ -1,7 +1,7 @@
 import { access, constants, mkdir, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { McpServerConfig } from "@flint/core/ports";
-import { type AgentDescriptor, ignoredProgramReason, KNOWN_AGENTS } from "@flint/drivers";
+import { ignoredProgramReason, KNOWN_AGENTS } from "@flint/drivers";
 import { errorMessage } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import {
@@ -19,7 +19,7 @@ import { embed } from "@flint/server/embed";
 import { setting, stateFolder, userConfigPath } from "@flint/server/environment";
 import { count } from "@flint/view";
 import { VERSION } from "../../version.ts";
-import { isOwnProgram, versionOf } from "../agents/agents.ts";
+import { hasNoCredentials, isOwnProgram, versionOf } from "../agents/programs.ts";
 import { driftFindings, versionDrift } from "./drift.ts";
 import type { Check, Finding } from "./finding.ts";
 import { models } from "./model-checks.ts";
@@ -169,11 +169,7 @@ async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: st
   return [{ name: agent.id, state: "absent", detail: `${detail}, not logged in`, fix: login }, ...changes];
 }
 
-function hasNoCredentials({ credentials: { variables, files } }: AgentDescriptor): boolean {
-  return variables.length === 0 && files.length === 0;
-}
-
-/** Checks that the user's configuration is valid, and that the programs of its MCP servers exist. */
+/** Whether the user's configuration is valid, and whether the programs of its MCP servers exist. */
 export async function configuration(): Promise<readonly Finding[]> {
   const config = new UserConfig(userConfigPath());
   try {

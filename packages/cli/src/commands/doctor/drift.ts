@@ -1,7 +1,7 @@
 import { type AgentDescriptor, codexDrift } from "@flint/drivers";
 import { CODEX_VERSION } from "@flint/protocol/codex";
 import type { FlintClient } from "@flint/sdk";
-import { versionNumber } from "../agents/agents.ts";
+import { versionNumber } from "../agents/programs.ts";
 import type { Finding } from "./finding.ts";
 
 const HELP_MS = 10_000;

@@ -4,10 +4,13 @@ import { hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { UserConfig } from "@flint/server/config";
 import { homeFolder, stateFolder, userConfigPath } from "@flint/server/environment";
-import type { ConfigKey, Machine } from "@flint/tui";
+import type { ConfigKey, Machine, MachineAgent } from "@flint/tui";
 import { branchOf, readText } from "./branch.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** How often an installation says for how long it has been running. */
+const PROGRESS_MS = 1_000;
 
 /** This machine, as a session uses it. */
 export class LocalMachine implements Machine {
@@ -79,6 +82,48 @@ export class LocalMachine implements Machine {
   async changeConfig(key: string, typed: string | undefined): Promise<string> {
     const { changeConfig } = await import("../config.ts");
     return changeConfig(key, typed);
+  }
+
+  async agents(): Promise<readonly MachineAgent[]> {
+    const { agentRows, stateOf } = await import("../agents/programs.ts");
+    const [rows, changes] = await Promise.all([agentRows(), this.agentChanges()]);
+    return rows.map((row) => {
+      const known = changes.find(({ id }) => id === row.agent)?.change;
+      const isOfOther = row.path !== undefined && !row.installedByFlint;
+      const { agent: id, name, loggedIn, path, install } = row;
+      const change = isOfOther && known === "install" ? undefined : known;
+      return { id, name, version: stateOf(row), loggedIn, path, install, change };
+    });
+  }
+
+  async agentChanges() {
+    const { installableAgents } = await import("../agents/programs.ts");
+    return (await installableAgents()).map(({ id, name, isInstalled }) => {
+      const change: "install" | "remove" = isInstalled ? "remove" : "install";
+      return { id, name, change };
+    });
+  }
+
+  async installAgent(name: string, progress: (doing: string) => void): Promise<string> {
+    const { installNamed } = await import("../agents/programs.ts");
+    let stop = (): void => {};
+    const started = Date.now();
+    try {
+      return await installNamed(name, (doing) => {
+        const show = () => progress(`${doing} ${Math.round((Date.now() - started) / 1000)}s`);
+        const timer = setInterval(show, PROGRESS_MS);
+        stop = () => clearInterval(timer);
+        progress(doing);
+      });
+    } finally {
+      stop();
+    }
+  }
+
+  async removeAgent(name: string): Promise<string> {
+    const { notInstalledHere, removeNamed } = await import("../agents/programs.ts");
+    const removed = await removeNamed(name);
+    return removed.isRemoved ? `Removed ${removed.name}.` : notInstalledHere(removed.name);
   }
 
   async doctor(): Promise<string> {

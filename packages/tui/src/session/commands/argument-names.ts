@@ -34,6 +34,7 @@ export class ArgumentNames {
       task: read(taskNames),
       control: read(controlNames),
       configKey: read(configNames),
+      agentChange: read(agentChanges),
     };
   }
 
@@ -114,6 +115,12 @@ async function taskNames({ client }: SessionContext): Promise<NameChoice[]> {
     detail: phase,
     insert: `#${number}`,
   }));
+}
+
+async function agentChanges({ machine }: SessionContext): Promise<NameChoice[]> {
+  return (await machine.agentChanges()).flatMap(({ id, name, change }) =>
+    change === undefined ? [] : [{ name: `${change} ${id}`, detail: name }],
+  );
 }
 
 /** Each key that can be changed, with its values where it has only a few. */

@@ -14,6 +14,7 @@ import * as agent from "./agent-commands.ts";
 import { listBackground, stopBackground } from "./background-commands.ts";
 import { commandContext } from "./command-context.ts";
 import { copyFromThread } from "./copy.ts";
+import { agentsCommand } from "./machine/agents.ts";
 import { changeConfig } from "./machine/config.ts";
 import { typeOut } from "./prompt-tools.ts";
 import { editQueue } from "./queue-menu.ts";
@@ -92,6 +93,7 @@ const RUNS: Partial<Readonly<Record<CommandId, Run>>> = {
   chooseTheme: show.chooseTheme,
   changeStatusLine,
   changeConfig,
+  manageAgents: agentsCommand,
   openPalette: (session) =>
     show.openPalette(session, (id) => (isTypedOut(id) ? typeOut(session, id) : runCommand(session, id, ""))),
   showKeys: (session) => session.openPage(helpPage(session.keymap)),
