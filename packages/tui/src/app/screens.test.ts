@@ -221,3 +221,9 @@ test("on a small screen an approval shows the keys alone, and what the selected 
   await session.keys(ENTER);
   expect(session.terminal.everything).toContain("→ allowed once");
 });
+
+test("at 40 columns a menu says how to close it", async () => {
+  const session = await SessionFixture.open({ columns: 40 });
+  await session.keys("/theme", ENTER);
+  expect(session.terminal.screen).toContain("1 of 4 · Enter to choose · Esc to close");
+});

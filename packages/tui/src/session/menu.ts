@@ -152,15 +152,22 @@ export class Menu {
 
   #hint(count: number, look: RenderOptions): Line {
     const { between } = marksFor(look.unicode);
-    const own = this.#options.keys?.map(({ key, title }) => `${key} ${title}`) ?? ["type to filter"];
+    const own = this.#options.keys?.map(({ key, title }) => `${key} ${title}`) ?? [];
+    const keys = [...hintsIn(look, [["menuAccept", "to choose"]]), ...own];
+    const filter = own.length === 0 ? ["type to filter"] : [];
     const numbers = ["type a number or use the arrow keys"];
-    const parts = [
-      ...(this.#number === undefined ? [`${Math.min(this.#selected + 1, count)} of ${count}`] : numbers),
-      ...hintsIn(look, [["menuAccept", "to choose"]]),
-      ...own,
-      `${this.#closeKey()} to close`,
+    const position =
+      this.#number === undefined ? [`${Math.min(this.#selected + 1, count)} of ${count}`] : numbers;
+    const close = `${this.#closeKey()} to close`;
+    // How to get out of it is said on the narrowest screen, too.
+    const hints = [
+      [...position, ...keys, ...filter, close],
+      [...position, ...keys, close],
+      [close, ...keys],
     ];
-    return [span(parts.join(between), "dim")];
+    const texts = hints.map((parts) => parts.join(between));
+    const fitting = texts.find((text) => textWidth(text) < look.columns) ?? texts.at(-1) ?? close;
+    return [span(fitting, "dim")];
   }
 
   /** Every word of the filter has to occur. */

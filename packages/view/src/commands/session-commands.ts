@@ -113,7 +113,7 @@ export const SESSION_COMMANDS = {
     needsServer: true,
   },
   manageAgents: {
-    title: "Show the agents of this machine, install or remove one",
+    title: "Show, add and remove the agents of this machine",
     group: "Agent",
     place: "everywhere",
     keys: [],

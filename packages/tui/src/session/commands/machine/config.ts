@@ -39,9 +39,10 @@ function listKeys(session: SessionContext, keys: readonly ConfigKey[]): void {
 }
 
 function aboutKey({ machine }: SessionContext, { doc, source, lockedBy }: ConfigKey): string {
-  const from = source === undefined ? "not set" : shortFolder(source, machine.home);
+  if (source === undefined) return doc;
+  const from = shortFolder(source, machine.home);
   const lock = lockedBy === undefined ? [] : [`locked by ${lockedBy}`];
-  const where = source === lockedBy && source !== undefined ? lock : [from, ...lock];
+  const where = source === lockedBy ? lock : [from, ...lock];
   return `${where.join(", ")}  ${doc}`;
 }
 
@@ -51,7 +52,7 @@ function choose(session: SessionContext, key: ConfigKey): void {
   if (key.lockedBy !== undefined) session.say(whyLocked(name, key.lockedBy));
   else if (choices.length === 0) {
     session.composer.setText(`/config ${name} ${value ?? ""}`);
-    session.say(escapeControls(`${name}: ${takes}. ${UNSET} removes it.`));
+    session.say(escapeControls(`${name}: ${takes}.${value === undefined ? "" : ` ${UNSET} removes it.`}`));
   } else {
     const set = (typed: string) => () => session.run(() => change(session, key, typed));
     session.openMenu({
