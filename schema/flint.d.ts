@@ -2112,6 +2112,7 @@ export interface Methods {
     };
     result: {
       data: TaskRow[];
+      warnings?: string[];
       _meta?: Meta;
     };
   };

@@ -64,7 +64,9 @@ export function composeEngine(options: ServerOptions = {}): Engine {
       ...{ home: homeFolder(), findProgram },
     });
   });
+  const limitStore = new UsageLimitsFile(join(userRoot, "usage-limits.json"));
   const tasks = composeTasks(options, {
+    limitStore,
     ...{ root, sandbox, environment: inheritedEnvironment() },
     trust: {
       isTrusted: async (folder, path) => {
@@ -95,7 +97,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     }),
     policyRules: options.policyRules,
     rules: new RulesFile(join(userRoot, "rules.jsonl")),
-    limitStore: new UsageLimitsFile(join(userRoot, "usage-limits.json")),
+    limitStore,
     mcpServers: options.mcpServers ?? [],
     workspaces,
     secrets: [

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import type { Engine } from "@flint/core";
-import type { Clock, Sandbox, Tasks } from "@flint/core/ports";
+import type { Clock, LimitStore, Sandbox, Tasks } from "@flint/core/ports";
 import type { ProjectTrust } from "@flint/host/worktrees";
 import {
   EVENT_STREAM,
@@ -28,6 +28,8 @@ interface ServerTasksOptions extends TaskOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly sandbox: Sandbox;
   readonly trust: ProjectTrust;
+  /** What the agents reported of their accounts. */
+  readonly limitStore: LimitStore;
   readonly clock: Clock;
   /** The engine that runs the turns: tasks are its client. */
   readonly engine: () => Engine;
@@ -131,7 +133,7 @@ export class ServerTasks implements Tasks {
 
   async #start(): Promise<TaskCalls> {
     const { root, durable, environment, sandbox, clock, engine, fleet } = this.#options;
-    const { trust, concurrency, askMs, limits, notices, remote, disk } = this.#options;
+    const { trust, concurrency, askMs, limits, notices, remote, disk, limitStore } = this.#options;
     const { JournalStore, Notifier, reportedAccounts, TaskService } = await import("@flint/tasks");
     const now = () => clock.now();
     const [{ workspaces, folders }, client] = await Promise.all([
@@ -139,16 +141,14 @@ export class ServerTasks implements Tasks {
       connectTo(engine()),
     ]);
     const reported = async () => {
-      // Expected: the server closes, or its configuration cannot be read. A task that meets the limit waits then.
-      try {
-        const { data } = await client.call("account/limits/read", {});
-        const reached = data.filter(({ status }) => status === "reached");
-        return reached.length === 0
-          ? []
-          : reportedAccounts(reached, (await client.call("config/read", {})).model);
-      } catch {
-        return [];
-      }
+      const reached = limitStore.read().filter(({ resetsAtMs = 0 }) => resetsAtMs > now());
+      if (reached.length === 0) return [];
+      // Expected: the configuration cannot be read. A task that names no model meets the limit then.
+      const model = await client.call("config/read", {}).then(
+        (config) => config.model,
+        () => undefined,
+      );
+      return reportedAccounts(reached, model);
     };
     const serviceOf = async (store: TaskStore, most = concurrency, verify?: VerifyTask) => {
       const run = async (command: readonly string[], variables: Readonly<Record<string, string>>) =>

@@ -124,6 +124,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/host/src/worktrees/found-commit.test.ts"],
   },
   {
+    name: "task-agent-missing",
+    promise: "A task whose agent is not installed is refused at once.",
+    file: "packages/core/src/handlers/task-agents.ts",
+    find: "missing.length === found.length",
+    replace: "missing.length > found.length",
+    tests: ["packages/server/src/tasks-agents.test.ts"],
+  },
+  {
     name: "task-unrelated-history",
     promise: "Commits of an agent count only if they continue those of the task.",
     file: "packages/host/src/worktrees/turn-commit.ts",

@@ -1,8 +1,8 @@
-import { FlintError, type Params, type TaskMethod } from "@flint/protocol";
-import { checkLimits } from "../budget/enforcement.ts";
+import { FlintError, type TaskMethod } from "@flint/protocol";
 import type { Tasks } from "../ports/index.ts";
 import type { Services } from "../services.ts";
 import type { GlobalHandler, GlobalHandlers } from "./handler.ts";
+import { checkAgents, checkTaskLimits, isDoneHere } from "./task-agents.ts";
 
 function tasksOf({ options: { tasks } }: Services): Tasks {
   if (tasks === undefined)
@@ -15,32 +15,6 @@ function forwarded<Name extends TaskMethod>(method: Name): GlobalHandler<Name> {
   return async (params, { services }) => {
     return { result: await tasksOf(services).call(method, params) };
   };
-}
-
-/**
- * Throws `invalidParams` for a task whose limits an agent of this server cannot keep. Those of tasks that workers
- * elsewhere run are checked there.
- */
-async function checkTaskLimits(
-  { budget, executors = [{}], reviewers = [], remote, pool, labels }: Params<"task/add">["tasks"][number],
-  { catalogue, options }: Services,
-): Promise<void> {
-  const { costUsd, tokens, enforcement = options.budget?.enforcement } = budget ?? {};
-  const isElsewhere = (remote ?? pool ?? labels) !== undefined;
-  if (isElsewhere || (costUsd ?? tokens) === undefined) return;
-  const limits = {
-    ...(enforcement === undefined ? {} : { enforcement }),
-    turn: { ...(costUsd === undefined ? {} : { costUsd }), ...(tokens === undefined ? {} : { tokens }) },
-  };
-  for (const { model } of [...executors, ...reviewers]) {
-    try {
-      const { id } = await catalogue.choose(model ?? options.model ?? (await catalogue.defaultModel()));
-      await checkLimits({ budget: limits, model: id }, catalogue);
-    } catch (thrown) {
-      if (thrown instanceof FlintError && thrown.data.field === "budget") throw thrown;
-      // Expected: an agent that is not there or cannot be asked now. The turn of the task reports it.
-    }
-  }
 }
 
 /** Tasks; all but their events are answered by the task layer. */
@@ -56,8 +30,13 @@ export const taskHandlers: Pick<GlobalHandlers, TaskMethod | "task/subscribe" | 
     return { result: {} };
   },
   "task/add": async (params, { services }) => {
-    for (const task of params.tasks) await checkTaskLimits(task, services);
-    return { result: await tasksOf(services).call("task/add", params) };
+    const tasks = tasksOf(services);
+    // Workers of a fleet may have other agents.
+    const here = tasks.eventStream === undefined ? params.tasks.filter(isDoneHere) : [];
+    for (const task of here) await checkTaskLimits(task, services);
+    const warnings = await checkAgents(here, services);
+    const result = await tasks.call("task/add", params);
+    return { result: { ...result, ...(warnings.size === 0 ? {} : { warnings: [...warnings] }) } };
   },
   "task/list": forwarded("task/list"),
   "task/read": forwarded("task/read"),

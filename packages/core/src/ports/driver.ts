@@ -55,6 +55,8 @@ export interface Driver {
    * Must not start anything. The first driver that returns true is used; if none does, the first in the list.
    */
   isPreferred?(): Promise<boolean>;
+  /** What keeps its agents from working in a folder, as far as that is known without starting one. Absent: nothing. */
+  setupProblem?(cwd: string): Promise<SetupProblem | undefined>;
   /** The selectors for a model, with `values` applied. One value may add, change or remove another selector. */
   options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]>;
   /** Returns the provider of a model, such as `anthropic`; absent: named like the driver. Does no I/O. */
@@ -99,6 +101,12 @@ export type AgentPlugins = Omit<Result<"agent/plugins/list">, "agent" | "kind">;
 export interface PluginFolder {
   readonly cwd: string;
   readonly steering: Steering;
+}
+
+/** What keeps an agent from working, with the way out: it is not installed, or no login is known. */
+export interface SetupProblem {
+  readonly kind: "missing" | "login";
+  readonly message: string;
 }
 
 /** What an agent can do. Clients see this before they use it. */

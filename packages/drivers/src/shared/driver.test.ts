@@ -76,3 +76,20 @@ test.each([
 test("offers no models if the agent is not installed", async () => {
   expect(await new LazyDriver(LAMP, MISSING, loadScripted).models()).toEqual([]);
 });
+
+test("what keeps an agent from working is known without starting it: its program or a login is missing", async () => {
+  const credentials = { variables: ["LAMP_KEY"], files: [] };
+  const lamp = { ...LAMP, credentials, login: { command: "lamp login", hint: "lamp login" } };
+  const problemOf = (descriptor: typeof LAMP, options: typeof INSTALLED) =>
+    new LazyDriver(descriptor, options, () => Promise.reject(new Error("loaded"))).setupProblem("/code");
+  expect(await problemOf(lamp, MISSING)).toMatchObject({
+    kind: "missing",
+    message: expect.stringContaining("not found"),
+  });
+  const without = { ...INSTALLED, hasAccess: async () => false };
+  expect(await problemOf(lamp, without)).toMatchObject({ kind: "login" });
+  expect(await problemOf(lamp, { ...INSTALLED, hasAccess: async () => true })).toBeUndefined();
+  expect(await problemOf(lamp, { ...without, offlineModel: async () => "x" })).toBeUndefined();
+  // One of which no credentials are known says so itself.
+  expect(await problemOf({ ...lamp, credentials: { variables: [], files: [] } }, without)).toBeUndefined();
+});

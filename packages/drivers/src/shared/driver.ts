@@ -8,6 +8,7 @@ import type {
   NativeSessions,
   PassedSetting,
   SessionSpec,
+  SetupProblem,
   Steering,
   UsageReports,
 } from "@flint/core/ports";
@@ -19,7 +20,7 @@ import type {
   Model,
   ReportedLimit,
 } from "@flint/protocol";
-import type { AgentDescriptor, AgentOptions } from "./agent.ts";
+import { type AgentDescriptor, type AgentOptions, notInstalled } from "./agent.ts";
 import { TerminalAccount } from "./fixed-account.ts";
 
 /** Loads the code of a driver and makes one. */
@@ -109,6 +110,17 @@ export class LazyDriver extends DescribedDriver implements Driver {
   async isPreferred(): Promise<boolean> {
     if ((await this.#options.hasAccess?.()) !== true) return false;
     return (await this.#options.program()) !== undefined;
+  }
+
+  async setupProblem(cwd: string): Promise<SetupProblem | undefined> {
+    const { program, leftOut, hasAccess, offlineModel } = this.#options;
+    const { displayName, login, credentials } = this.#descriptor;
+    if ((await program(cwd)) === undefined)
+      return { kind: "missing", message: notInstalled(this.#descriptor, await leftOut?.(cwd)).message };
+    const isKnown = credentials.variables.length + credentials.files.length > 0;
+    if (login === undefined || !isKnown || offlineModel !== undefined || (await hasAccess?.()) !== false)
+      return undefined;
+    return { kind: "login", message: `No login of ${displayName} was found. Log in with ${login.hint}.` };
   }
 
   async options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {

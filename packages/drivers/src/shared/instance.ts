@@ -8,6 +8,7 @@ import {
   type NativeHistory,
   type NativeSessions,
   type SessionSpec,
+  type SetupProblem,
   type Steering,
   stoppableTurn,
   type TurnContext,
@@ -57,6 +58,10 @@ export class InstanceDriver extends DescribedDriver implements Driver {
 
   override async usageReports(model: string): Promise<UsageReports> {
     return (await this.#driver.usageReports?.(this.#inner(model))) ?? super.usageReports(model);
+  }
+
+  async setupProblem(cwd: string): Promise<SetupProblem | undefined> {
+    return this.#driver.setupProblem?.(cwd);
   }
 
   async account(): Promise<Account> {

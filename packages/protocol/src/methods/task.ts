@@ -42,7 +42,12 @@ export const TASK_METHODS = {
     doc: "Add tasks, all or none. A task that is added again with the same `clientId` is not added twice.",
     scope: "none",
     params: () => looseObject({ tasks: z.array(TaskInput()).check(z.minLength(1), z.maxLength(1000)) }),
-    result: () => looseObject({ data: z.array(TaskRow) }),
+    result: () =>
+      looseObject({
+        data: z.array(TaskRow),
+        /** What may keep their agents from working. */
+        warnings: z.optional(z.array(z.string())),
+      }),
   }),
   "task/list": method({
     doc: "List the tasks, oldest first. With `revision` and `timeoutMs`, the response waits for the next change.",

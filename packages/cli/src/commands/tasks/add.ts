@@ -10,7 +10,7 @@ import {
   UsageError,
 } from "../../command-line/command.ts";
 import { enforcementOf } from "../../command-line/limit-flags.ts";
-import { columns, print, printJson } from "../../command-line/output.ts";
+import { columns, print, printError, printJson } from "../../command-line/output.ts";
 import { networkOf, unknownAgentMessage } from "../../command-line/server-options.ts";
 import type { ADD_FLAGS } from "./add-flags.ts";
 import { labelOf, startTimeOf } from "./given-values.ts";
@@ -30,12 +30,13 @@ export async function addTasks({ values, positionals }: ParsedArguments<typeof A
   // Read before a server is started for it.
   const fromFile =
     file === undefined ? undefined : readTaskFile(readFileSync(file, "utf8"), resolve(dirname(file)), file);
-  const added = await withTaskServer(async (client) => {
+  const { data: added, warnings = [] } = await withTaskServer(async (client) => {
     const tasks = fromFile ?? [
       await fromFlags(client, values, oneArgument("tasks add", positionals, "a prompt or --file")),
     ];
-    return (await client.call("task/add", { tasks })).data;
+    return client.call("task/add", { tasks });
   });
+  for (const warning of warnings) printError(`Warning: ${warning}`, 0);
   if (values.json === true) return printJson(added);
   const rows = added.map(({ number, title, phase }) => [`#${number}`, phase, title]);
   return print(`${columns(rows)}\nFollow progress with flint tasks watch.\n`);
