@@ -1161,6 +1161,11 @@ export interface Methods {
       stderr: string;
       timedOut: boolean;
       omittedOutputBytes?: number;
+      denials?: {
+        evidence: string;
+        needs?: Permission;
+        _meta?: Meta;
+      }[];
       _meta?: Meta;
     };
   };

@@ -132,6 +132,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/server/src/tasks-agents.test.ts"],
   },
   {
+    name: "task-check-stopped",
+    promise: "A check that fails because the sandbox has no network says so.",
+    file: "packages/core/src/handlers/workspace.ts",
+    find: "...(stopped.length === 0 ? {} : { denials: stopped })",
+    replace: "",
+    tests: ["packages/server/src/tasks-stopped.test.ts"],
+  },
+  {
     name: "task-unrelated-history",
     promise: "Commits of an agent count only if they continue those of the task.",
     file: "packages/host/src/worktrees/turn-commit.ts",

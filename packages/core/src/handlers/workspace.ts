@@ -29,7 +29,11 @@ export const workspaceHandlers: Pick<
     const settings = await services.settings.forCommand({ cwd: cwd ?? client.cwd, sandbox: sandboxPolicy });
     const stdout = new BoundedOutput();
     const stderr = new BoundedOutput();
-    const { exitCode, ended } = await services.launch({
+    const {
+      exitCode,
+      ended,
+      denials = [],
+    } = await services.launch({
       command,
       cwd: settings.cwd,
       workspace: settings.cwd,
@@ -39,7 +43,10 @@ export const workspaceHandlers: Pick<
     });
     const timedOut = ended === "timedOut";
     const shown = services.redactor.value({ stdout: stdout.text, stderr: stderr.text });
-    const result = { exitCode, ...shown, timedOut };
+    const stopped = denials.map(({ evidence, needs }) => {
+      return { evidence: services.redactor.text(evidence), ...(needs === undefined ? {} : { needs }) };
+    });
+    const result = { exitCode, ...shown, timedOut, ...(stopped.length === 0 ? {} : { denials: stopped }) };
     const omittedOutputBytes = stdout.omittedBytes + stderr.omittedBytes;
     return { result: omittedOutputBytes === 0 ? result : { ...result, omittedOutputBytes } };
   },

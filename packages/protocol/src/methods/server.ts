@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Rule } from "../approval/grant.ts";
+import { Permission } from "../approval/permission.ts";
 import { ApprovalPolicy, SandboxPolicy, SandboxPolicyInput } from "../approval/policy.ts";
 import {
   AgentAccount,
@@ -81,6 +82,8 @@ export const SERVER_METHODS = {
         stderr: z.string(),
         timedOut: z.boolean(),
         omittedOutputBytes: z.optional(z.number()),
+        /** What the sandbox kept it from, as far as that is known, and what it would need. */
+        denials: z.optional(z.array(looseObject({ evidence: z.string(), needs: z.optional(Permission) }))),
       }),
   }),
   "model/list": method({

@@ -37,6 +37,8 @@ export const CheckResult = looseObject(() => ({
   timedOut: z.boolean(),
   seconds: z.number(),
   output: z.string().check(z.maxLength(16_000)),
+  /** What the sandbox kept it from, and the option that allows it, if there is one. */
+  stopped: z.optional(text),
 }));
 export type CheckResult = z.output<typeof CheckResult>;
 

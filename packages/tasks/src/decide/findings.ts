@@ -121,10 +121,15 @@ export function findingsAfterChecks(
   );
   const failed = results.filter(({ exitCode }) => exitCode !== 0);
   const added = failed.map(
-    ({ name, exitCode, timedOut, output }, index): TrackedFinding => ({
+    ({ name, exitCode, timedOut, output, stopped }, index): TrackedFinding => ({
       id: `C${round}.${index + 1}`,
       severity: "blocker",
-      what: timedOut ? `${name} did not end in time` : `${name} exited with ${exitCode ?? "a signal"}`,
+      what: [
+        timedOut ? `${name} did not end in time` : `${name} exited with ${exitCode ?? "a signal"}`,
+        ...(stopped === undefined ? [] : [stopped]),
+      ]
+        .join(". ")
+        .slice(0, 2000),
       ...(output === "" ? {} : { why: output.slice(-2000) }),
       round,
       source,

@@ -4,6 +4,7 @@ import {
   type CheckResult,
   errorMessage,
   type NetworkPermission,
+  type Result,
   type SandboxPolicyInput,
   type TaskState,
   type ThreadTask,
@@ -58,7 +59,12 @@ export class TaskChecks {
     const [result] = ran.results;
     if (result?.exitCode === 0) return undefined;
     const how = result?.timedOut === true ? "did not end in time" : `exited with ${result?.exitCode}`;
-    return `The set-up command ${setup.command} ${how}. ${result?.output.slice(-1000) ?? ""}`.trim();
+    const parts = [
+      `The set-up command ${setup.command} ${how}.`,
+      result?.stopped,
+      result?.output.slice(-1000),
+    ];
+    return parts.filter((part) => (part ?? "") !== "").join(" ");
   }
 
   /** Runs the checks of the task in a folder, up to the first that fails. */
@@ -99,7 +105,13 @@ export class TaskChecks {
     folder: string,
   ): Promise<CheckResult> {
     const started = Date.now();
-    const { exitCode, stdout, stderr, timedOut } = await this.#client.call(
+    const {
+      exitCode,
+      stdout,
+      stderr,
+      timedOut,
+      denials = [],
+    } = await this.#client.call(
       "command/exec",
       {
         command: ["/usr/bin/env", ...variablesOf(state), "/bin/sh", "-c", command],
@@ -110,7 +122,9 @@ export class TaskChecks {
       { signal: this.#signal },
     );
     const output = `${stdout}${stderr}`.slice(-CHECK_OUTPUT);
-    return { name: name ?? command, exitCode, timedOut, seconds: (Date.now() - started) / 1000, output };
+    const seconds = (Date.now() - started) / 1000;
+    const stopped = exitCode === 0 ? {} : stoppedBy(denials);
+    return { name: name ?? command, exitCode, timedOut, seconds, output, ...stopped };
   }
 }
 
@@ -128,6 +142,26 @@ export function threadTask(state: Pick<TaskState, "id" | "number" | "attempt">):
 function variablesOf(state: Pick<TaskState, "id" | "number" | "attempt">): string[] {
   return Object.entries(taskVariables(threadTask(state))).map(([name, value]) => `${name}=${value}`);
 }
+
+/** Why a command failed that the sandbox kept from something. No one is asked about it, so the option is named that allows it. */
+export function stoppedBy(denials: Denials): { readonly stopped?: string } {
+  const [first] = denials;
+  if (first === undefined) return {};
+  if (denials.some(({ needs }) => needs?.network !== undefined))
+    return {
+      stopped:
+        "The sandbox has no network for it. Add the task with --network all (network: all in a file) to allow it.",
+    };
+  return {
+    stopped: denials
+      .map(({ evidence }) => evidence)
+      .join(" ")
+      .slice(0, MAX_STOPPED),
+  };
+}
+
+type Denials = NonNullable<Result<"command/exec">["denials"]>;
+const MAX_STOPPED = 1000;
 
 /** The sandbox of checks: the network is open only if the task allows all of it, because no one is asked about single hosts. */
 function checkPolicy(network: NetworkPermission | undefined): SandboxPolicyInput {

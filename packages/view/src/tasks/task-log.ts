@@ -1,4 +1,5 @@
 import {
+  type CheckResult,
   previewOf,
   type Role,
   type TaskEventBody,
@@ -89,11 +90,12 @@ function nameOf(role: Role | undefined): string {
   return role?.model ?? "the default agent";
 }
 
-function checksLine(results: readonly { name: string; exitCode: number | null; seconds: number }[]) {
+function checksLine(results: readonly CheckResult[]) {
   if (results.length === 0) return undefined;
-  const words = results.map(({ name, exitCode, seconds }) => {
+  const words = results.map(({ name, exitCode, seconds, stopped }) => {
     const how = exitCode === 0 ? "passed" : "failed";
-    return `${previewOf(name, LINE_LENGTH)} ${how} after ${duration(seconds * 1000)}`;
+    const why = stopped === undefined ? "" : ` (${previewOf(stopped, LINE_LENGTH)})`;
+    return `${previewOf(name, LINE_LENGTH)} ${how} after ${duration(seconds * 1000)}${why}`;
   });
   return `checks: ${words.join(", ")}`;
 }

@@ -47,7 +47,10 @@ function workLines({ tree, summary }: RoundState, model: string | undefined, mar
 /** Of the output of a check that failed, its end. */
 const OUTPUT_LINES = 8;
 
-function checkLines({ name, exitCode, timedOut, seconds, output }: CheckResult, marks: Marks): Line[] {
+function checkLines(
+  { name, exitCode, timedOut, seconds, output, stopped }: CheckResult,
+  marks: Marks,
+): Line[] {
   const isPassed = exitCode === 0;
   const how = timedOut ? "timed out" : isPassed ? "passed" : `failed with ${exitCode ?? "a signal"}`;
   const head: Line = [
@@ -56,7 +59,8 @@ function checkLines({ name, exitCode, timedOut, seconds, output }: CheckResult, 
     span(`${how} after ${duration(seconds * 1000)}`),
   ];
   const end = isPassed || output.trim() === "" ? [] : escapeControls(output).trimEnd().split("\n");
-  return [head, ...end.slice(-OUTPUT_LINES).map((line) => indented(lineOf(line, "dim"), 2))];
+  const why = stopped === undefined ? [] : [indented(lineOf(escapeControls(stopped), "yellow"), 2)];
+  return [head, ...why, ...end.slice(-OUTPUT_LINES).map((line) => indented(lineOf(line, "dim"), 2))];
 }
 
 function reviewLine({ verdict, note }: RoundReview, model: string | undefined, marks: Marks): Line {
