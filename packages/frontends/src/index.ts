@@ -1,7 +1,9 @@
+export { ClientConnection, type ConnectionOptions } from "./shared/client-connection.ts";
 export {
-  ClientConnection,
   type ClientRights,
-  type ConnectionOptions,
+  isTaskRight,
   LOCAL_RIGHTS,
-} from "./shared/client-connection.ts";
+  TASK_RIGHTS,
+  type TaskRight,
+} from "./shared/client-rights.ts";
 export type { Client, ClientHandler, Frontend } from "./shared/frontend.ts";

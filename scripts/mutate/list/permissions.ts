@@ -559,4 +559,20 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     tests: ["packages/tui/src/app/server-commands.test.ts"],
     only: "read to their end",
   },
+  {
+    name: "limited-token-unlimited",
+    promise: "A token that allows only some rights allows nothing else.",
+    file: "packages/frontends/src/shared/client-rights.ts",
+    find: "if (rightsLeft !== undefined) return limitError(rightsLeft, method, params);",
+    replace: "if (rightsLeft?.length === 0) return limitError(rightsLeft, method, params);",
+    tests: ["packages/frontends/src/shared/client-rights.test.ts"],
+  },
+  {
+    name: "limited-token-every-front-end",
+    promise: "A token that allows only some rights lets in to the Flint protocol alone.",
+    file: "packages/server/src/listeners/authorize.ts",
+    find: "return frontend === LIMITED_FRONTEND ? { to: frontend, only: access.only } : reject(403);",
+    replace: "return { to: frontend, only: access.only };",
+    tests: ["packages/server/src/listeners/authorize.test.ts"],
+  },
 ];

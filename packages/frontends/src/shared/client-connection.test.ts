@@ -4,7 +4,7 @@ import { composeEngine } from "@flint/server";
 import { Gate, type Script, scriptedDriver, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { flintFrontend } from "../flint/frontend.ts";
-import { ClientConnection, LOCAL_RIGHTS, rightsError } from "./client-connection.ts";
+import { ClientConnection } from "./client-connection.ts";
 import type { Frontend } from "./frontend.ts";
 
 /** A client of the Flint front end that records what it is sent. */
@@ -180,30 +180,4 @@ describe("a client connection", () => {
     await connection.close();
     expect(lines.join("")).toBe('{"id":7,"result":{"first":true}}\n');
   });
-});
-
-const REMOTE = { mayProvidePrograms: false };
-const PROGRAM = { type: "stdio", name: "notes", command: "/bin/notes", args: [], env: {} };
-const ADDRESS = { type: "http", name: "wiki", url: "http://127.0.0.1:9/mcp", headers: {} };
-
-describe("a remote client", () => {
-  test("may not provide a program, which is named with its position in the list", () => {
-    const error = rightsError(REMOTE, { mcpServers: [ADDRESS, PROGRAM] });
-    expect(error?.message).toContain('The MCP server "notes" is a program');
-    expect(error).toMatchObject({ kind: "invalidParams", data: { field: "mcpServers[1]" } });
-  });
-
-  test.each([{}, { mcpServers: [] }, { mcpServers: [ADDRESS] }])("may send %j", (params) => {
-    expect(rightsError(REMOTE, params)).toBeUndefined();
-  });
-
-  // Methods without MCP servers accept anything under that name.
-  const others = [5, "stdio", null, {}, [null], [5], [[]], [{ type: "other" }]];
-  test.each(others.map((mcpServers) => ({ mcpServers })))("is not rejected for %j", (params) => {
-    expect(rightsError(REMOTE, params)).toBeUndefined();
-  });
-});
-
-test("a local client may provide programs", () => {
-  expect(rightsError(LOCAL_RIGHTS, { mcpServers: [PROGRAM] })).toBeUndefined();
 });

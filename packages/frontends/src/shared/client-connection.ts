@@ -22,6 +22,7 @@ import {
   type Trace,
   type Transport,
 } from "@flint/rpc";
+import { type ClientRights, LOCAL_RIGHTS, rightsError } from "./client-rights.ts";
 import type { CoreCalls } from "./core-calls.ts";
 import type { Client, ClientHandler, Frontend, RequestContext } from "./frontend.ts";
 
@@ -68,7 +69,8 @@ export class ClientConnection implements Client {
     const subscriber = {
       send: (event: ThreadEvent) => handler.event(event),
       isFull: () => this.#peer.outbox.full,
-      ...(handler.threadListEvent === undefined
+      // A limited client learns nothing of threads.
+      ...(handler.threadListEvent === undefined || rights.only !== undefined
         ? {}
         : { announce: (event: ThreadEvent) => handler.threadListEvent?.(event) }),
     };
@@ -126,7 +128,7 @@ export class ClientConnection implements Client {
       respond?: (result: Result<Name>) => void,
     ) =>
       new Promise<Result<Name>>((resolve, reject) => {
-        const error = rightsError(rights, params);
+        const error = rightsError(rights, method, params);
         if (error !== undefined) throw error;
         const respondFirst = (result: Result<Name>): void => {
           respond?.(result);
@@ -197,32 +199,4 @@ class IncomingRequest implements RequestContext {
     this.#isAnswered = true;
     this.#send(line);
   }
-}
-
-/** Rights of a client. They follow from how the client connected, never from what it sends. */
-export interface ClientRights {
-  /** True if it may provide MCP servers that are programs: they are started on this machine, without a sandbox. */
-  readonly mayProvidePrograms: boolean;
-}
-
-/** The rights of a client on stdio or a unix socket: only the user who runs the server can connect there. */
-export const LOCAL_RIGHTS: ClientRights = { mayProvidePrograms: true };
-
-/** An MCP server that a client provides, as far as it is looked at. */
-type ProvidedServer = { readonly type?: unknown; readonly name?: unknown };
-
-/** Returns the reason a call is rejected for a client with these rights; undefined if it is not. */
-export function rightsError({ mayProvidePrograms }: ClientRights, params: object): FlintError | undefined {
-  if (mayProvidePrograms) return undefined;
-  // Most methods have no such param, and accept anything under its name.
-  const { mcpServers }: { readonly mcpServers?: unknown } = params;
-  const servers: readonly ProvidedServer[] = Array.isArray(mcpServers) ? mcpServers.map(Object) : [];
-  const index = servers.findIndex(({ type }) => type === "stdio");
-  const program = servers[index];
-  if (program === undefined) return undefined;
-  const message =
-    `The MCP server ${JSON.stringify(program.name)} is a program, and a client of a port may not have programs started. ` +
-    "Give it by its http address, put it into the configuration of the server, or start the server with " +
-    "--allow-remote-mcp (allow_remote_mcp = true).";
-  return new FlintError("invalidParams", message, { field: `mcpServers[${index}]` });
 }

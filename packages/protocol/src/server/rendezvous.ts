@@ -6,6 +6,7 @@ export const RUN_FILES = {
   folder: "run",
   server: "run/server.json",
   token: "run/token",
+  limitedTokens: "run/tokens.json",
   log: "run/server.log",
 } as const;
 

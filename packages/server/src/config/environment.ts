@@ -115,6 +115,11 @@ export function tokenFile(folder: string): string {
   return join(folder, RUN_FILES.token);
 }
 
+/** The file in a state folder with the tokens that allow only some rights. */
+export function limitedTokensFile(folder: string): string {
+  return join(folder, RUN_FILES.limitedTokens);
+}
+
 /** The log of a state folder's background server. */
 export function logFile(folder: string): string {
   return join(folder, RUN_FILES.log);

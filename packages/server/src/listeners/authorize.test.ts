@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { type AccessRules, authorizeRequest, type RequestHead } from "./authorize.ts";
 
+const only = () => ["tasks:add"] as const;
+
 const RULES: AccessRules = {
   host: "127.0.0.1",
   port: 4747,
   root: "flint",
-  isToken: (given) => given === "secret",
+  accessOf: (given) => (given === "secret" ? "all" : given === "limited" ? { only } : "none"),
   allowOrigins: [],
   allowHosts: [],
 };
@@ -107,6 +109,13 @@ describe("authorizeRequest", () => {
       Array(3).fill({ to: "flint" }),
     );
     expect(status("other.lan:4747", wide)).toMatchObject({ status: 421 });
+  });
+
+  test("sends a client with a limited token to the Flint protocol alone, with its rights", () => {
+    const limited = { authorization: "Bearer limited" };
+    expect(authorizeRequest(request(limited, "/flint"), RULES)).toEqual({ to: "flint", only });
+    for (const url of ["/codex", "/harness", "/acp"])
+      expect(authorizeRequest(request(limited, url), RULES)).toEqual({ to: undefined, status: 403 });
   });
 
   test("answers 404 and 426 only to clients with the token", () => {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import type { TaskRight } from "@flint/frontends";
 import { type FrontendName, isFrontendName } from "../frontends.ts";
 import { isLoopback, isNumeric } from "./address.ts";
 
@@ -18,17 +19,23 @@ export interface AccessRules {
   readonly port: number;
   /** The front end at `/`. */
   readonly root: FrontendName;
-  /** Checks a token; undefined if no token is required. */
-  readonly isToken: ((given: string) => boolean) | undefined;
+  /** What a token allows, `none` if it is not valid; undefined if no token is required. */
+  readonly accessOf: ((given: string) => TokenAccess) | undefined;
   readonly allowOrigins: readonly string[];
   readonly allowHosts: readonly string[];
 }
 
-/** The front end for a request, or the status that rejects it. A rejection reveals nothing else. */
+/** What a token allows: everything, nothing, or some rights only, which are looked up for each call. */
+export type TokenAccess = "all" | "none" | { readonly only: () => readonly TaskRight[] };
+
+/** Where a request goes, or the status that rejects it. A rejection reveals nothing else. */
 export type Authorization =
-  | { readonly to: FrontendName }
+  | { readonly to: FrontendName; readonly only?: () => readonly TaskRight[] }
   | { readonly to: "health" }
   | { readonly to: undefined; readonly status: 401 | 403 | 404 | 405 | 421 | 426 };
+
+/** The front end for tokens that allow only some rights. */
+const LIMITED_FRONTEND: FrontendName = "flint";
 
 const HEALTH_PATHS = ["/healthz", "/readyz"];
 
@@ -44,10 +51,14 @@ export function authorizeRequest(request: RequestHead, rules: AccessRules): Auth
   if (HEALTH_PATHS.includes(path) && !upgrade) {
     return method === "GET" || method === "HEAD" ? { to: "health" } : reject(405);
   }
-  if (!hasToken(headers.authorization, rules)) return reject(401);
+  const access = accessWith(headers.authorization, rules);
+  if (access === "none") return reject(401);
   const frontend = frontendAt(path, rules.root);
   if (frontend === undefined) return reject(404);
-  return upgrade && method === "GET" ? { to: frontend } : reject(426);
+  if (!upgrade || method !== "GET") return reject(426);
+  if (access === "all") return { to: frontend };
+  // Other front ends do more for their clients than to call methods.
+  return frontend === LIMITED_FRONTEND ? { to: frontend, only: access.only } : reject(403);
 }
 
 function reject(status: 401 | 403 | 404 | 405 | 421 | 426): Authorization {
@@ -63,10 +74,10 @@ function isOwnHost(given: string | undefined, { host, port, allowHosts }: Access
   return isLoopback(name) || name === host || (!isLoopback(host) && isNumeric(name));
 }
 
-function hasToken(given: string | undefined, { isToken }: AccessRules): boolean {
-  if (isToken === undefined) return true;
+function accessWith(given: string | undefined, { accessOf }: AccessRules): TokenAccess {
+  if (accessOf === undefined) return "all";
   const [, token = ""] = /^Bearer ([\x21-\x7e]+)$/i.exec(given ?? "") ?? [];
-  return isToken(token);
+  return accessOf(token);
 }
 
 function frontendAt(path: string, root: FrontendName): FrontendName | undefined {

@@ -88,6 +88,7 @@ function createIfMissing(path: string): void {
   }
 }
 
-function digest(text: string): Buffer {
+/** The SHA-256 hash of a token. */
+export function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -102,11 +102,16 @@ export class WebSocketListener implements Listener {
     const authorization = authorizeRequest(headOf(request, true), this.#rules);
     const { to } = authorization;
     if (to === undefined || to === "health") writeResponse(socket, responseTo(authorization));
-    else await this.#accept(to, request, socket, head);
+    else await this.#accept({ ...authorization, to }, request, socket, head);
   }
 
-  async #accept(name: FrontendName, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const open = await this.#clients.open(name);
+  async #accept(
+    { to, only }: Admission,
+    request: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+  ): Promise<void> {
+    const open = await this.#clients.open(to);
     if (open === undefined) {
       writeResponse(socket, response(503));
       return;
@@ -114,10 +119,13 @@ export class WebSocketListener implements Listener {
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       const transport = new WebSocketTransport(webSocket, socket);
       keepAlive(webSocket, () => transport.paused, this.#clock);
-      this.#clients.accept(open, transport, this.#connections, { rights: this.#rights });
+      this.#clients.accept(open, transport, this.#connections, { rights: { ...this.#rights, only } });
     });
   }
 }
+
+/** Where a client is admitted, and with which rights. */
+type Admission = Extract<Authorization, { readonly to: FrontendName }>;
 
 function portOf(server: Server): number {
   // A server listening on a port has an address of this type.

@@ -5,7 +5,9 @@ import type { Lock } from "@flint/host/lock";
 import { errorMessage } from "@flint/protocol";
 import { type FrontendName, type FrontendSettings, Frontends, ROOT_FRONTEND } from "../frontends.ts";
 import { isLoopback, type ListenAddress } from "../listeners/address.ts";
+import type { TokenAccess } from "../listeners/authorize.ts";
 import { Clients, type Listener } from "../listeners/clients.ts";
+import type { LimitedTokens } from "../listeners/limited-tokens.ts";
 import type { TokenFile } from "../listeners/token.ts";
 import { UnixListener } from "../listeners/unix-listener.ts";
 import { WebSocketListener } from "../listeners/web-socket-listener.ts";
@@ -22,6 +24,8 @@ export interface ListenOptions {
   readonly root: FrontendName;
   /** Undefined accepts every client that can reach a port; allowed on loopback addresses only. */
   readonly token: TokenFile | undefined;
+  /** Tokens beside it that allow less. */
+  readonly limitedTokens?: LimitedTokens | undefined;
   readonly allowOrigins: readonly string[];
   readonly allowHosts: readonly string[];
   /** True if WebSocket clients may add MCP servers that are programs; false by default. */
@@ -55,6 +59,12 @@ export class AlreadyRunning extends Error {
     super(`A server is already running for ${folder}${who}. ${fix}`);
     this.name = "AlreadyRunning";
   }
+}
+
+function accessWith(given: string, { token, limitedTokens }: ListenOptions): TokenAccess {
+  if (token?.matches(given) === true) return "all";
+  const only = limitedTokens?.rightsOf(given);
+  return only === undefined ? "none" : { only };
 }
 
 /** All listeners of a server and their clients. */
@@ -132,8 +142,8 @@ export class Listening implements FurtherClients {
         return;
       }
       const rights = { mayProvidePrograms: options.allowRemoteMcp === true };
-      const isToken = token === undefined ? undefined : (given: string) => token.matches(given);
-      const rules = { root, isToken, allowHosts, allowOrigins };
+      const accessOf = token === undefined ? undefined : (given: string) => accessWith(given, options);
+      const rules = { root, accessOf, allowHosts, allowOrigins };
       const { host, port } = address;
       const listener = await WebSocketListener.start({
         ...rules,

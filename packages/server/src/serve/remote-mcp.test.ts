@@ -61,7 +61,7 @@ describe("client-provided MCP servers", () => {
 
   test("a WebSocket listener rejects programs by default", async () => {
     const clients = new Clients(new Frontends(testEngine({}).engine), new TestClock());
-    const rules = { root: "flint", isToken: undefined, allowHosts: [], allowOrigins: [] } as const;
+    const rules = { root: "flint", accessOf: undefined, allowHosts: [], allowOrigins: [] } as const;
     const endpoint = { host: "127.0.0.1", port: 0, clients, clock: new TestClock() };
     const listener = await WebSocketListener.start({ ...rules, ...endpoint });
     onTestFinished(async () => {

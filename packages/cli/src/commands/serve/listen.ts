@@ -5,7 +5,7 @@ import { singleQuote } from "@flint/core/text";
 import type { SandboxPolicy } from "@flint/protocol";
 import { stdioTransport } from "@flint/rpc/node";
 import { DEFAULT_POLICIES } from "@flint/server/config";
-import { tokenFile as defaultTokenFile, stateFolder } from "@flint/server/environment";
+import { tokenFile as defaultTokenFile, limitedTokensFile, stateFolder } from "@flint/server/environment";
 import {
   DEFAULT_FRONTEND,
   FRONTEND_NAMES,
@@ -13,7 +13,14 @@ import {
   Frontends,
   ROOT_FRONTEND,
 } from "@flint/server/frontends";
-import { isLoopback, type ListenAddress, parseAddress, readToken, TokenFile } from "@flint/server/listeners";
+import {
+  isLoopback,
+  LimitedTokens,
+  type ListenAddress,
+  parseAddress,
+  readToken,
+  TokenFile,
+} from "@flint/server/listeners";
 import { idleShutdown, Listening, type ListenOptions, type OpenListener } from "@flint/server/listening";
 import {
   composeEngine,
@@ -114,6 +121,7 @@ function listenOptions(
     protocol: protocol ?? DEFAULT_FRONTEND,
     root: protocol ?? ROOT_FRONTEND,
     token: tokenFor(values, addresses),
+    limitedTokens: new LimitedTokens(limitedTokensFile(stateFolder())),
     allowOrigins: values["allow-origin"] ?? [],
     allowHosts: values["allow-host"] ?? [],
   };

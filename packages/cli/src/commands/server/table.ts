@@ -33,5 +33,29 @@ export const server: CommandGroup = {
       ],
       run: async (given) => (await import("./logs.ts")).serverLogs(given),
     }),
+    token: command({
+      summary: "Create, list and revoke tokens that allow less than the server's own",
+      usage: "create|list|revoke [NAME]",
+      values: ["create", "list", "revoke"],
+      flags: {
+        name: { type: "string", takes: "NAME", doc: "Name of the new token" },
+        rights: {
+          type: "string",
+          takes: "RIGHTS",
+          doc: "What it allows: tasks:add, tasks:answer, tasks:admin, separated by commas",
+        },
+        ...JSON_FLAG,
+        ...HELP_FLAG,
+      },
+      examples: [
+        "flint server token create --name ci --rights tasks:add",
+        "flint server token list",
+        "flint server token revoke ci",
+      ],
+      notes: [
+        "The token is printed once and stored as a hash. A new or revoked token counts at once, also for clients that are connected.",
+      ],
+      run: async (given) => (await import("./token.ts")).serverToken(given),
+    }),
   },
 };

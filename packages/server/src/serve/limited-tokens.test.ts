@@ -1,0 +1,71 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "@flint/sdk";
+import { TestClock, temporaryFolder, testEngine } from "@flint/testkit";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { limitedTokensFile } from "../config/environment.ts";
+import { LimitedTokens } from "../listeners/limited-tokens.ts";
+import { OpenServer } from "./testing/open-server.ts";
+
+/** A server, its limited tokens, and a client with one that has these rights. */
+async function setUp() {
+  const { path: folder } = await temporaryFolder();
+  const { engine } = testEngine({});
+  const limitedTokens = new LimitedTokens(limitedTokensFile(folder));
+  const kit = { engine, folder, clock: new TestClock(), atEnd: onTestFinished };
+  const server = await OpenServer.start(kit, { limitedTokens });
+  const clientWith = async (token: string) => {
+    const client = await connect({ url: `ws://127.0.0.1:${server.port}/flint`, token });
+    onTestFinished(() => client.close());
+    return client;
+  };
+  return { server, limitedTokens, clientWith, path: limitedTokensFile(folder) };
+}
+
+describe("a token that allows only some rights", () => {
+  test("is stored as a hash, in a private file, and lets in until it is revoked", async () => {
+    const { server, limitedTokens, clientWith, path } = await setUp();
+    const token = limitedTokens.create("ci", ["tasks:add"], 5);
+    expect(readFileSync(path, "utf8")).not.toContain(token);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(limitedTokens.list()).toEqual([{ name: "ci", rights: ["tasks:add"], createdAt: 5 }]);
+    const client = await clientWith(token);
+    // This server runs no tasks, so what is allowed gets as far as that.
+    await expect(client.call("task/list", {})).rejects.toThrow("runs no tasks");
+    await expect(client.call("thread/list", {})).rejects.toThrow("needs the server's own token");
+    await expect(client.call("command/exec", { command: ["id"] })).rejects.toThrow(
+      "needs the server's own token",
+    );
+    expect(limitedTokens.revoke("ci")).toBe(true);
+    await expect(client.call("task/list", {})).rejects.toThrow("This token was revoked.");
+    await expect(server.webSocket("/flint", token)).rejects.toThrow("401");
+    expect(limitedTokens.revoke("ci")).toBe(false);
+  });
+
+  test("lets in to the Flint protocol alone", async () => {
+    const { server, limitedTokens } = await setUp();
+    const token = limitedTokens.create("ci", ["tasks:admin"], 0);
+    await expect(server.webSocket("/codex", token)).rejects.toThrow("403");
+    await expect(server.webSocket("/acp", token)).rejects.toThrow("403");
+    await server.webSocket("/flint", token);
+  });
+
+  test("is not notified of threads", async () => {
+    const { server, limitedTokens, clientWith } = await setUp();
+    const limited = await clientWith(limitedTokens.create("ci", ["tasks:admin"], 0));
+    const seen: string[] = [];
+    limited.subscribe({ event: ({ type }) => void seen.push(type), ended: () => undefined });
+    const full = await server.client();
+    await full.call("thread/start", {});
+    await expect(limited.call("task/list", {})).rejects.toThrow("runs no tasks");
+    expect(seen).toEqual([]);
+  });
+
+  test("has a name of its own, and counts for nothing if the file is damaged", async () => {
+    const { limitedTokens, path } = await setUp();
+    const token = limitedTokens.create("ci", ["tasks:add"], 0);
+    expect(() => limitedTokens.create("ci", ["tasks:add"], 0)).toThrow("There is a token named ci already");
+    writeFileSync(path, "{");
+    expect(limitedTokens.rightsOf(token)).toBeUndefined();
+    expect(() => limitedTokens.list()).toThrow("cannot be read. Delete it");
+  });
+});
