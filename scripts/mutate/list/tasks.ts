@@ -140,6 +140,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/server/src/tasks-stopped.test.ts"],
   },
   {
+    name: "agm-session-replaced",
+    promise: "Of two machines that make a session with one id, the first has made it.",
+    file: "packages/server/src/agm/redis-channels.ts",
+    find: "await this.#redis.hsetnx(",
+    replace: "await this.#redis.hset(",
+    tests: ["packages/server/src/agm/channels.test.ts"],
+  },
+  {
     name: "task-unrelated-history",
     promise: "Commits of an agent count only if they continue those of the task.",
     file: "packages/host/src/worktrees/turn-commit.ts",

@@ -1,7 +1,7 @@
 import { mintId, type Result, type TaskRow } from "@flint/protocol";
 import { type FlintClient, FlintRequestError } from "@flint/sdk";
 import { messageEvent } from "@flint/tasks";
-import type { ChannelFile } from "./channel-file.ts";
+import type { Channels } from "./channel-file.ts";
 import type { AgmEvents } from "./events.ts";
 import { AGM_PARAMS, AgmError, type AgmMethod, type AgmParams, isAgmMethod } from "./params.ts";
 import { type MessageRow, type StoredSession, timestamp } from "./rows.ts";
@@ -11,8 +11,8 @@ import { logViews, sessionIdOf, sessionView, statusOf, steerViews, taskView } fr
 export interface AgmApiOptions {
   /** A client of the server that has the tasks. */
   readonly client: FlintClient;
-  readonly channels: ChannelFile;
-  /** The sink for the event about a message, and the source of those of tasks. */
+  readonly channels: Channels;
+  /** Where the event about a message goes, and where those of tasks come from. */
   readonly events: AgmEvents;
   /** The folder of sessions and tasks that name none. */
   readonly cwd: string;
@@ -59,24 +59,28 @@ export class AgmApi {
 
   readonly #handlers: Handlers = {
     "session.create": async ({ title, project }) =>
-      sessionView(this.#createSession(mintId(), title, project ?? this.#options.cwd, "api"), [], undefined),
+      sessionView(
+        await this.#createSession(mintId(), title, project ?? this.#options.cwd, "api"),
+        [],
+        undefined,
+      ),
     "session.list": async (page) => {
       const tasks = await this.#tasks();
-      const rows = pageOf(this.#options.channels.sessions().toReversed(), page);
-      return { ...rows.page, sessions: rows.items.map((session) => this.#sessionView(session, tasks)) };
+      const rows = pageOf((await this.#options.channels.sessions()).toReversed(), page);
+      const sessions = rows.items.map((session) => this.#sessionView(session, tasks));
+      return { ...rows.page, sessions: await Promise.all(sessions) };
     },
     "session.show": async ({ id }) => {
-      const session = this.#findSession(id);
+      const session = await this.#findSession(id);
       const tasks = await this.#tasks();
       const own = tasks.filter((task) => sessionIdOf(task) === id);
-      return { ...this.#sessionView(session, tasks), tasks: own.map(taskView) };
+      return { ...(await this.#sessionView(session, tasks)), tasks: own.map(taskView) };
     },
     "session.post": async ({ id, kind, ...rest }) =>
-      this.#post(this.#findSession(id), { ...rest, kind: kind ?? "context" }),
+      this.#post(await this.#findSession(id), { ...rest, kind: kind ?? "context" }),
     "session.messages": async ({ id, kind, sender, recipient, ...page }) => {
-      this.#findSession(id);
-      const found = this.#options.channels
-        .messages(id)
+      await this.#findSession(id);
+      const found = (await this.#options.channels.messages(id))
         .filter((message) => kind == null || message.kind === kind)
         .filter((message) => sender == null || message.sender === sender)
         .filter((message) => recipient == null || message.recipient === recipient);
@@ -108,7 +112,7 @@ export class AgmApi {
     "task.steer": async (params) => this.#steer(params),
     "task.steers": async ({ id, ...page }) => {
       const { task, events } = await this.#readTask(id);
-      const messages = this.#options.channels.messages(sessionIdOf(task));
+      const messages = await this.#options.channels.messages(sessionIdOf(task));
       const rows = pageOf(steerViews(task, events, messages), page);
       return { task_id: id, ...rows.page, items: rows.items };
     },
@@ -121,11 +125,11 @@ export class AgmApi {
   /** Keeps the steer in the log of the task, whatever becomes of it, and tells the session. */
   async #steer({ id, content, live, ...between }: AgmParams<"task.steer">): Promise<object> {
     const { task } = await this.#readTask(id);
-    const session = this.#sessionOf(task);
+    const session = await this.#sessionOf(task);
     const requested = live ?? true;
     const steer = { taskId: id, content, live: requested, keep: true };
     const { steerId, live: applied, error, turn } = await this.#options.client.call("task/steer", steer);
-    const message = this.#post(session, { ...between, content, kind: "steer", steer_id: steerId });
+    const message = await this.#post(session, { ...between, content, kind: "steer", steer_id: steerId });
     return {
       ...{ id: steerId, task_id: id, session_id: session.id, message_id: message.id },
       ...{ live_requested: requested, live_applied: applied },
@@ -136,7 +140,7 @@ export class AgmApi {
 
   async #createTask(params: AgmParams<"task.create">): Promise<TaskRow> {
     const { prompt, session_id, project, executor, reviewer, checks, client_id, depends_on } = params;
-    const session = session_id == null ? undefined : this.#findSession(session_id);
+    const session = session_id == null ? undefined : await this.#findSession(session_id);
     const { title, rounds, merge, approve } = params;
     const task = {
       ...{ prompt, cwd: project ?? session?.project_id ?? this.#options.cwd },
@@ -154,33 +158,35 @@ export class AgmApi {
     const { data } = await this.#options.client.call("task/add", { tasks: [task] });
     const [added] = data;
     if (added === undefined) throw new AgmError("INTERNAL", "The task was not added.");
-    this.#sessionOf(added);
+    await this.#sessionOf(added);
     return added;
   }
 
   /** The session of a task; made when it is used first, for a task that was added without one. */
-  #sessionOf(task: TaskRow): StoredSession {
+  async #sessionOf(task: TaskRow): Promise<StoredSession> {
     const id = sessionIdOf(task);
-    return this.#options.channels.session(id) ?? this.#createSession(id, task.title, task.cwd, "task");
+    return (
+      (await this.#options.channels.session(id)) ?? this.#createSession(id, task.title, task.cwd, "task")
+    );
   }
 
-  #createSession(
+  async #createSession(
     id: string,
     title: string,
     project: string,
     trigger: StoredSession["trigger"],
-  ): StoredSession {
+  ): Promise<StoredSession> {
     const session = { id, title, project_id: project, trigger, created_at: this.#timestamp() };
-    this.#options.channels.append({ session });
+    await this.#options.channels.append({ session });
     return session;
   }
 
-  #post(
+  async #post(
     session: StoredSession,
     given: Pick<MessageRow, "kind" | "content" | "steer_id"> & {
       readonly [Name in "sender" | "recipient" | "metadata"]?: MessageRow[Name] | null | undefined;
     },
-  ): MessageRow {
+  ): Promise<MessageRow> {
     const { kind, content, steer_id, sender, recipient = null, metadata = null } = given;
     const message: MessageRow = {
       ...{
@@ -196,20 +202,20 @@ export class AgmApi {
       created_at: this.#timestamp(),
     };
     const { channels, events, now } = this.#options;
-    channels.append({ message });
+    await channels.append({ message });
     events.publish(messageEvent({ ...message, message_id: message.id }, session.project_id, now()));
     return message;
   }
 
-  #findSession(id: string): StoredSession {
-    const session = this.#options.channels.session(id);
+  async #findSession(id: string): Promise<StoredSession> {
+    const session = await this.#options.channels.session(id);
     if (session === undefined) throw new AgmError("NOT_FOUND", `There is no session ${id}.`);
     return session;
   }
 
-  #sessionView(session: StoredSession, tasks: readonly TaskRow[]): object {
+  async #sessionView(session: StoredSession, tasks: readonly TaskRow[]): Promise<object> {
     const own = tasks.filter((task) => sessionIdOf(task) === session.id);
-    return sessionView(session, own, this.#options.channels.messages(session.id).at(-1));
+    return sessionView(session, own, (await this.#options.channels.messages(session.id)).at(-1));
   }
 
   async #tasks(): Promise<readonly TaskRow[]> {

@@ -33,7 +33,7 @@ async function exchange(
   const answers: Answer[] = [];
   await serveAgm({
     ...{ client, root: join(home, "state"), cwd },
-    ...(redis === undefined ? {} : { fleet: { redis } }),
+    ...(redis === undefined ? {} : { fleet: { redis, namespace: "test" } }),
     input: (async function* () {
       for (const line of lines) yield Buffer.from(`${line}\n`);
     })(),
@@ -101,7 +101,7 @@ describe("agm sessions", () => {
     async () => {
       const redis = await RedisServer.start();
       const setup = await setUpTasks(idle);
-      const { id } = await ask(setup, "session.create", { title: "Port it" });
+      const { id } = await ask(setup, "session.create", { title: "Port it" }, redis.url);
       const line = JSON.stringify({ method: "session.post", params: { id, content: "hello" } });
       const answers = await exchange(setup, [line], redis.url);
       expect(answers).toHaveLength(1);

@@ -3,6 +3,18 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type ChannelLine, type MessageRow, readChannelLine, type StoredSession } from "./rows.ts";
 
+/** Where the sessions of agm and their messages are kept. */
+export interface Channels {
+  /** All sessions, oldest first. */
+  sessions(): Promise<readonly StoredSession[]>;
+  session(id: string): Promise<StoredSession | undefined>;
+  /** The messages of a session, oldest first. */
+  messages(sessionId: string): Promise<readonly MessageRow[]>;
+  /** Resolves once it is stored. Of two sessions with one id, the first counts. */
+  append(line: ChannelLine): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** The dependencies of a file of channels. */
 export interface ChannelFileOptions {
   readonly path: string;
@@ -22,7 +34,7 @@ const FLAGS =
  * The sessions of this machine and their messages, one line each. Several processes may append to it at a time: each
  * line is one write at the end, and what the others wrote is read before it is used.
  */
-export class ChannelFile {
+export class ChannelFile implements Channels {
   readonly #file: number;
   readonly #options: ChannelFileOptions;
   readonly #sessions = new Map<string, StoredSession>();
@@ -44,25 +56,23 @@ export class ChannelFile {
     throw new Error(`${options.path} is not a plain file. Move it away.`);
   }
 
-  /** All sessions, oldest first. */
-  sessions(): readonly StoredSession[] {
+  async sessions(): Promise<readonly StoredSession[]> {
     this.#refresh();
     return [...this.#sessions.values()];
   }
 
-  session(id: string): StoredSession | undefined {
+  async session(id: string): Promise<StoredSession | undefined> {
     this.#refresh();
     return this.#sessions.get(id);
   }
 
-  /** The messages of a session, oldest first. */
-  messages(sessionId: string): readonly MessageRow[] {
+  async messages(sessionId: string): Promise<readonly MessageRow[]> {
     this.#refresh();
     return this.#messages.get(sessionId) ?? [];
   }
 
-  /** Returns once the disk has it. */
-  append(line: ChannelLine): void {
+  /** Resolves once the disk has it. */
+  async append(line: ChannelLine): Promise<void> {
     const size = this.#refresh();
     // The partial line of a writer that died is not continued.
     const start = size > this.#offset ? "\n" : "";
@@ -73,7 +83,7 @@ export class ChannelFile {
     fdatasyncSync(this.#file);
   }
 
-  close(): void {
+  async close(): Promise<void> {
     closeSync(this.#file);
   }
 

@@ -4,7 +4,7 @@ import { type LineFault, LineReader } from "@flint/rpc";
 import type { FlintClient } from "@flint/sdk";
 import type { FleetOptions } from "../fleet/fleet-options.ts";
 import { AgmApi } from "./agm-api.ts";
-import { ChannelFile } from "./channel-file.ts";
+import { ChannelFile, type Channels } from "./channel-file.ts";
 import { openEvents } from "./events.ts";
 import { AgmError, agmErrorOf } from "./params.ts";
 
@@ -14,8 +14,8 @@ export interface AgmOptions {
   /** The state folder. */
   readonly root: string;
   readonly cwd: string;
-  /** The sink for events; without one they are lines between the answers. */
-  readonly fleet?: Pick<FleetOptions, "redis" | "events"> | undefined;
+  /** Where sessions are kept and events go; without one, in a file and as lines between the answers. */
+  readonly fleet?: Pick<FleetOptions, "redis" | "namespace" | "events"> | undefined;
   readonly input: AsyncIterable<Uint8Array | string>;
   /** Resolves once more can be written. */
   write(line: string): Promise<void>;
@@ -26,9 +26,8 @@ const MAX_LINE = 1024 * 1024;
 
 /** Answers requests, one JSON object per line, in their order, until the input ends. */
 export async function serveAgm(options: AgmOptions): Promise<void> {
-  const { client, root, cwd, input, write, onProblem } = options;
-  const path = join(root, "tasks", "channels.jsonl");
-  const channels = await ChannelFile.open({ path, onDamage: onProblem });
+  const { client, cwd, input, write } = options;
+  const channels = await openChannels(options);
   const events = await openEvents(options);
   try {
     const api = new AgmApi({ client, channels, events, cwd, now: () => Date.now() });
@@ -53,8 +52,16 @@ export async function serveAgm(options: AgmOptions): Promise<void> {
     await answerAll();
   } finally {
     await events.close();
-    channels.close();
+    await channels.close();
   }
+}
+
+/** Opens the sessions: in Redis in a fleet, so that all of its machines have the same, else in a file. */
+async function openChannels({ root, fleet, onProblem }: AgmOptions): Promise<Channels> {
+  if (fleet === undefined)
+    return ChannelFile.open({ path: join(root, "tasks", "channels.jsonl"), onDamage: onProblem });
+  const { RedisChannels } = await import("./redis-channels.ts");
+  return RedisChannels.open({ ...fleet, onDamage: onProblem });
 }
 
 /** The answer to one line. */

@@ -1,6 +1,7 @@
 export { EventStream } from "../published/event-stream.ts";
 export { BullQueue } from "../queue/bull/bull-queue.ts";
 export { steerTurn } from "../service/steering.ts";
+export { TaskKeys } from "../store/redis/keys.ts";
 export { openConnection, RedisProblem } from "../store/redis/redis-connection.ts";
 export { RedisStore } from "../store/redis/redis-store.ts";
 export { AcceptedFile } from "./accepted-file.ts";

@@ -66,6 +66,16 @@ export class TaskKeys {
     return `${this.#prefix}drains`;
   }
 
+  /** The sessions of agm, by id. */
+  get sessions(): string {
+    return `${this.#prefix}sessions`;
+  }
+
+  /** The messages of a session of agm. */
+  messages(channel: string): string {
+    return `${this.#prefix}messages:${channel}`;
+  }
+
   /** The format of all of this, and the version of Flint that wrote it first. */
   get format(): string {
     return `${this.#prefix}format`;
