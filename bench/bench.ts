@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleModules } from "../scripts/build/library.mjs";
-import type { Missing, Row } from "./row.ts";
+import type { Missing, Row } from "./report/row.ts";
 
 /** One subject of the benchmark; it gives one or more rows of the table. */
 export interface Figure {
@@ -12,29 +12,29 @@ export interface Figure {
   measure(bench: Bench): Promise<readonly (Row | Missing)[]>;
 }
 
-/** The programs that are started to be measured, or to be measured against. */
-export const PROGRAMS = [
-  "add-tasks",
-  "bench-server",
-  "checkpoint",
-  "claude-server",
-  "frontend-server",
-  "echo-server",
-  "fake-claude",
-  "fake-engine",
-  "fan-out",
-  "fleet-rate",
-  "floor-adapter",
-  "floor-claude",
-  "git",
-  "network",
-  "parse-lines",
-  "read-file",
-  "sandbox",
-  "task-overhead",
-  "terminal",
-] as const;
-export type ProgramName = (typeof PROGRAMS)[number];
+/** The programs that are started to be measured, or to be measured against, by name with their source. */
+const PROGRAMS = {
+  "add-tasks": "tasks/add-tasks",
+  "bench-server": "servers/bench-server",
+  checkpoint: "host/checkpoint",
+  "claude-server": "servers/claude-server",
+  "frontend-server": "servers/frontend-server",
+  "echo-server": "servers/echo-server",
+  "fake-claude": "agents/fake-claude",
+  "fake-engine": "agents/fake-engine",
+  "fan-out": "servers/fan-out",
+  "fleet-rate": "tasks/fleet-rate",
+  "floor-adapter": "agents/floor-adapter",
+  "floor-claude": "agents/floor-claude",
+  git: "host/git",
+  network: "host/network",
+  "parse-lines": "parse-lines",
+  "read-file": "read-file",
+  sandbox: "host/sandbox",
+  "task-overhead": "tasks/task-overhead",
+  terminal: "terminal",
+} as const;
+export type ProgramName = keyof typeof PROGRAMS;
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -52,7 +52,8 @@ export class Bench {
   /** Builds the programs the way the product is built. */
   static async prepare(short: boolean): Promise<Bench> {
     const folder = await mkdtemp(join(tmpdir(), "flint-bench-"));
-    const input = Object.fromEntries(PROGRAMS.map((name) => [name, `./bench/programs/${name}.ts`]));
+    const sources = Object.entries(PROGRAMS);
+    const input = Object.fromEntries(sources.map(([name, path]) => [name, `./bench/programs/${path}.ts`]));
     await bundleModules(ROOT, input, join(folder, "programs"), { extension: ".mjs" });
     return new Bench(folder, short);
   }

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { TmuxPane } from "../test/e2e/tmux-pane.ts";
+import { TmuxPane } from "../test/e2e/terminal/tmux-pane.ts";
 import { ROOT } from "../test/source/files.ts";
 import { SCRIPT, STORY } from "./screens/story.ts";
 import { svgOf, THEMES } from "./screens/svg.ts";

@@ -1,13 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { agentProgram, needs } from "@flint/testkit";
 import { expect, test } from "vitest";
-import { compare, readTable, renderComparison } from "../bench/against.ts";
-import { runNode } from "../bench/child.ts";
+import { runNode } from "../bench/processes/child.ts";
 import { piecesPerItem, stampedPiece, stampsIn } from "../bench/programs/order.ts";
-import { interleave } from "../bench/rounds.ts";
-import { keepsTarget, type Row, ratioOf } from "../bench/row.ts";
-import { lowest, median, quantile } from "../bench/statistics.ts";
-import { formatAmount, renderTable } from "../bench/table.ts";
+import { compare, readTable, renderComparison } from "../bench/report/against.ts";
+import { interleave } from "../bench/report/rounds.ts";
+import { keepsTarget, type Row, ratioOf } from "../bench/report/row.ts";
+import { lowest, median, quantile } from "../bench/report/statistics.ts";
+import { formatAmount, renderTable } from "../bench/report/table.ts";
 
 const row: Row = {
   figure: "cold start",
@@ -117,6 +117,6 @@ test("a row that was not taken is not compared", () => {
 });
 
 needs("claude-agent-acp")("the program that Flint is compared with is the one of the tests", async () => {
-  const finder = fileURLToPath(new URL("../bench/find-peer.mjs", import.meta.url));
+  const finder = fileURLToPath(new URL("../bench/processes/find-peer.mjs", import.meta.url));
   expect(JSON.parse(await runNode([finder]))).toMatchObject({ path: agentProgram("claude-agent-acp") });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { needs, type TemporaryFolder, temporaryFolder } from "@flint/testkit";
 import { type ModuleFormat, type OutputChunk, rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { ReportingPage } from "./e2e/browser.ts";
+import { ReportingPage } from "./e2e/clients/browser.ts";
 import { ServerFixture } from "./e2e/listening-server.ts";
 import { ROOT } from "./source/files.ts";
 

@@ -3,7 +3,7 @@ import { emptyThread, reduceThread, type ThreadEvent, type ThreadState, type Tur
 import { FrameScheduler } from "../../packages/tui/src/app/frame-scheduler.ts";
 import { InlineTranscript } from "../../packages/tui/src/session/inline-transcript.ts";
 import { InlineScreen } from "../../packages/tui/src/terminal/inline-screen.ts";
-import { waitedForProcessorMs } from "../process-usage.ts";
+import { waitedForProcessorMs } from "../processes/process-usage.ts";
 
 const [what = "", amount = "1"] = process.argv.slice(2);
 const LOOK = { columns: 120, rows: 40, colour: true, unicode: true };

@@ -1,18 +1,18 @@
 import type { Vocabulary } from "@flint/protocol";
 import { CODEX } from "@flint/protocol/codex";
 import { jsonSchemas, typeScriptDeclarations } from "@flint/protocol/schema";
-import { type CliPageParts, cliPage } from "./cli-page.ts";
-import { type ConfigurationRow, configurationPage } from "./configuration-page.ts";
 import { exportedDocs, memberDocs } from "./doc-comments.ts";
-import { environmentPage } from "./environment-page.ts";
-import { errorsPage } from "./errors-page.ts";
-import { eventsPage } from "./events-page.ts";
-import { flintPage } from "./flint-page.ts";
-import { harnessPage } from "./harness-page.ts";
-import { itemsPage } from "./items-page.ts";
-import { methodsPage } from "./methods-page.ts";
-import { supportedPage } from "./supported-page.ts";
-import { typesPage } from "./types-page.ts";
+import { type CliPageParts, cliPage } from "./pages/cli-page.ts";
+import { type ConfigurationRow, configurationPage } from "./pages/configuration-page.ts";
+import { environmentPage } from "./pages/environment-page.ts";
+import { errorsPage } from "./pages/errors-page.ts";
+import { eventsPage } from "./pages/events-page.ts";
+import { flintPage } from "./pages/flint-page.ts";
+import { harnessPage } from "./pages/harness-page.ts";
+import { itemsPage } from "./pages/items-page.ts";
+import { methodsPage } from "./pages/methods-page.ts";
+import { supportedPage } from "./pages/supported-page.ts";
+import { typesPage } from "./pages/types-page.ts";
 
 /** The sources of the generated files, beside the tables of the protocol. */
 export interface Material {

@@ -6,11 +6,16 @@ import { Random } from "../../packages/tasks/src/testing/random.ts";
 import type { Fault } from "./faults.ts";
 import { type Invariant, judge } from "./invariants.ts";
 import { Ledger } from "./ledger.ts";
+import { ServerProcess } from "./processes/server-process.ts";
+import { NAMESPACE, POISON } from "./processes/worker-order.ts";
+import {
+  buildPrograms,
+  type CampaignPrograms,
+  realEnvironment,
+  WorkerProcess,
+} from "./processes/worker-process.ts";
 import { judgeReviews } from "./real-tasks.ts";
 import { CampaignRepository } from "./refs.ts";
-import { ServerProcess } from "./server-process.ts";
-import { NAMESPACE, POISON } from "./worker-order.ts";
-import { buildPrograms, type CampaignPrograms, realEnvironment, WorkerProcess } from "./worker-process.ts";
 
 /** Options of a campaign. */
 export interface CampaignOptions {

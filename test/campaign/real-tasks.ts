@@ -1,6 +1,6 @@
 import type { TaskEvent, TaskSpec } from "@flint/protocol";
 import type { Invariant } from "./invariants.ts";
-import { REAL_AGENTS, RESULT_FILE, type RealAgentName } from "./worker-order.ts";
+import { REAL_AGENTS, RESULT_FILE, type RealAgentName } from "./processes/worker-order.ts";
 
 /** The folder of worktrees beside the state of a worker has its name, so what a command writes shows who ran it. */
 const WORKER = "$(pwd | sed -n 's,.*/\\(w[0-9]*\\)-worktrees/.*,\\1,p')";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { reduceTask, type TaskEvent, type TaskState } from "@flint/protocol";
 import type { Invariant } from "./invariants.ts";
-import { RESULT_FILE } from "./worker-order.ts";
+import { RESULT_FILE } from "./processes/worker-order.ts";
 
 const run = promisify(execFile);
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { RequestPermissionRequest } from "@agentclientprotocol/sdk";
 import { agentFolder, leavesNoProcess, needs } from "@flint/testkit";
 import { expect } from "vitest";
-import { promptOf, startEditor } from "./acp-editor.ts";
+import { promptOf, startEditor } from "./clients/acp-editor.ts";
 import { environmentIn } from "./codex/sdk.ts";
 import {
   commitAs,

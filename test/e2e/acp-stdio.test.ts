@@ -1,7 +1,7 @@
 import { access, readFile } from "node:fs/promises";
 import type { RequestPermissionRequest } from "@agentclientprotocol/sdk";
 import { describe, expect, test } from "vitest";
-import { type EditorOptions, promptOf, startEditor } from "./acp-editor.ts";
+import { type EditorOptions, promptOf, startEditor } from "./clients/acp-editor.ts";
 import { commandFixture } from "./flint.ts";
 
 /** The official client with the built command as its agent, which finds no model on this machine. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { agentFolder, agentProgram, needs } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { plainEnvironment } from "../server/plain-environment.ts";
-import { promptOf, startEditor } from "./acp-editor.ts";
+import { promptOf, startEditor } from "./clients/acp-editor.ts";
 
 /** A real agent takes its time, most of all to start on a busy machine. */
 const TEST_MS = 90_000;

@@ -1,6 +1,6 @@
 import { needs } from "@flint/testkit";
 import { describe, expect, onTestFinished } from "vitest";
-import { ReportingPage } from "./browser.ts";
+import { ReportingPage } from "./clients/browser.ts";
 import { ServerFixture } from "./listening-server.ts";
 
 /**

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { descendantsOf } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { Pty } from "./exec-pty.ts";
+import { Pty } from "./terminal/exec-pty.ts";
 
 describe("flint exec on a terminal", () => {
   test("shows progress and ends with a summary on a clean screen", async () => {

@@ -7,7 +7,7 @@ import { onTestFinished, vi } from "vitest";
 import { plainEnvironment } from "../server/plain-environment.ts";
 import type { Ran } from "./flint.ts";
 import { FLINT } from "./server.ts";
-import { Terminal } from "./tmux.ts";
+import { Terminal } from "./terminal/tmux.ts";
 
 const run = promisify(execFile);
 const STARTS_WITHIN_MS = 60_000;

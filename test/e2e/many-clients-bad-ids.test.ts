@@ -12,7 +12,7 @@ import * as z from "zod/mini";
 import { type Fields, fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import type { FrontendName } from "../../packages/server/src/frontends.ts";
 import { OpenServer } from "../../packages/server/src/serve/testing/open-server.ts";
-import { TestUser } from "./many-clients.ts";
+import { TestUser } from "./clients/many-clients.ts";
 
 const VOCABULARIES: readonly (readonly [FrontendName, Vocabulary])[] = [
   ["flint", flintFrontend().vocabulary],

@@ -2,8 +2,12 @@ import { Gate, type Script } from "@flint/testkit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Fields } from "../../packages/frontends/src/testing/client-scripts.ts";
-import { startSharedServer, type TestUser } from "./many-clients.ts";
-import { socketConnection, ThreadSubscriber, webSocketConnection } from "./many-clients-subscriber.ts";
+import { startSharedServer, type TestUser } from "./clients/many-clients.ts";
+import {
+  socketConnection,
+  ThreadSubscriber,
+  webSocketConnection,
+} from "./clients/many-clients-subscriber.ts";
 
 const OUTPUT = Array.from({ length: 30 }, (_, number) => `line ${number} of what was made\n`);
 

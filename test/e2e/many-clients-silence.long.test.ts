@@ -3,7 +3,7 @@ import { Gate, type Script, settled } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
 import { fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import { FRONTEND_NAMES } from "../../packages/server/src/frontends.ts";
-import { startSharedServer } from "./many-clients.ts";
+import { startSharedServer } from "./clients/many-clients.ts";
 
 describe("an approval while no client is connected", () => {
   const approvalTimeoutMs = 90_000;

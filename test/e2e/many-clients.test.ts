@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { fields } from "../../packages/frontends/src/testing/client-scripts.ts";
 import { FRONTEND_NAMES, type FrontendName } from "../../packages/server/src/frontends.ts";
 import { OpenServer } from "../../packages/server/src/serve/testing/open-server.ts";
-import { startSharedServer, TestUser } from "./many-clients.ts";
+import { startSharedServer, TestUser } from "./clients/many-clients.ts";
 
 const PAIRS = FRONTEND_NAMES.flatMap((first) => FRONTEND_NAMES.map((second) => ({ first, second })));
 

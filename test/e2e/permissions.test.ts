@@ -3,9 +3,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { needs, temporaryFolder } from "@flint/testkit";
 import { describe, expect, test } from "vitest";
-import { Pty } from "./exec-pty.ts";
 import { setUpExec } from "./exec-runs.ts";
 import { commandFixture } from "./flint.ts";
+import { Pty } from "./terminal/exec-pty.ts";
 
 const confined = needs("bwrap");
 

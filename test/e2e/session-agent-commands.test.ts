@@ -1,7 +1,7 @@
 import { needs } from "@flint/testkit";
 import { onTestFinished } from "vitest";
 import { choosing, SCRIPTED_AGENTS } from "./scripted-agents.ts";
-import { place, quit, sees, stopServer } from "./session-fixture.ts";
+import { place, quit, sees, stopServer } from "./terminal/session-fixture.ts";
 
 needs("tmux", "claude")(
   "the slash commands of Claude are completed, also after the thread was resumed",

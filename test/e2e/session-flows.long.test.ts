@@ -16,8 +16,8 @@ import {
   titlesIn,
 } from "./permission-flows.ts";
 import { choosing, SCRIPTED_AGENTS } from "./scripted-agents.ts";
-import { place, quit, stopServer } from "./session-fixture.ts";
-import type { Terminal } from "./tmux.ts";
+import { place, quit, stopServer } from "./terminal/session-fixture.ts";
+import type { Terminal } from "./terminal/tmux.ts";
 
 /** Real agents are started, on a machine that may be busy. */
 const TEST_MS = 180_000;

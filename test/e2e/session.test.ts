@@ -4,8 +4,8 @@ import { connect } from "@flint/sdk";
 import { needs } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
 import { choosing, SCRIPTED_AGENTS } from "./scripted-agents.ts";
-import { place, quit, sees, stopServer } from "./session-fixture.ts";
-import { playSession } from "./session-story.ts";
+import { place, quit, sees, stopServer } from "./terminal/session-fixture.ts";
+import { playSession } from "./terminal/session-story.ts";
 
 const TEST_MS = 180_000;
 

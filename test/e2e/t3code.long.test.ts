@@ -4,9 +4,9 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { needs } from "@flint/testkit";
 import { expect, test } from "vitest";
+import { effortOf, T3_HELLO, T3_MODES, T3_TOKEN, T3Client, T3Mcp } from "./clients/t3code.ts";
 import { spawnServer, TEST_MS, text, WAIT } from "./codex/flint-codex.ts";
 import { environmentIn, FLINT_CODEX, sdkFixture } from "./codex/sdk.ts";
-import { effortOf, T3_HELLO, T3_MODES, T3_TOKEN, T3Client, T3Mcp } from "./t3code.ts";
 
 needs("codex")(
   "t3code works with Flint as with Codex, and every message matches the schemas of Codex",

@@ -3,7 +3,7 @@ import { agentFolder, leavesNoProcess, needs } from "@flint/testkit";
 import { expect, onTestFinished } from "vitest";
 import { commandFixture } from "./flint.ts";
 import { FLINT } from "./server.ts";
-import { Terminal } from "./tmux.ts";
+import { Terminal } from "./terminal/tmux.ts";
 
 const TEST_MS = 120_000;
 

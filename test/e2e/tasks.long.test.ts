@@ -9,8 +9,8 @@ import { expect, onTestFinished, vi } from "vitest";
 import { plainEnvironment } from "../server/plain-environment.ts";
 import type { Ran } from "./flint.ts";
 import { FLINT } from "./server.ts";
-import { answer, quit } from "./session-fixture.ts";
-import { Terminal } from "./tmux.ts";
+import { answer, quit } from "./terminal/session-fixture.ts";
+import { Terminal } from "./terminal/tmux.ts";
 
 const TEST_MS = 240_000;
 const STARTS_WITHIN_MS = 30_000;

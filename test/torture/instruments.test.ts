@@ -3,7 +3,7 @@ import { readScript, scriptText, wordsText } from "../server/script-text.ts";
 import { SkippedCase, type TortureCase } from "./case.ts";
 import { FITTING_PARAMS, METHOD_NAMES, withEachIdReplaced } from "./every-method.ts";
 import { brokenPromises, megabytes, milliseconds, none, quantile } from "./figures.ts";
-import { malformed } from "./p01-malformed.ts";
+import { malformed } from "./input/p01-malformed.ts";
 import { faultsIn } from "./protocol-lines.ts";
 import { ReceivedText } from "./received-text.ts";
 import { runCase } from "./run-case.ts";

@@ -13,7 +13,7 @@ import {
 } from "@flint/testkit";
 import { onTestFinished, vi } from "vitest";
 import { FLINT } from "../server.ts";
-import { Terminal } from "../tmux.ts";
+import { Terminal } from "../terminal/tmux.ts";
 import { environmentIn } from "./sdk.ts";
 
 /** A test of the real TUI with an agent behind Flint, where both are there, and a terminal. */

@@ -7,8 +7,8 @@ import type { Turn } from "@flint/protocol";
 import { connect } from "@flint/sdk";
 import { temporaryFolder, waitForExit } from "@flint/testkit";
 import { expect, test, vi } from "vitest";
-import type { Pty } from "../exec-pty.ts";
 import { FLINT } from "../server.ts";
+import type { Pty } from "../terminal/exec-pty.ts";
 import { allow, openSession, restored, sessionProcess } from "./session-pty.ts";
 
 const TEST_MS = 60_000;

@@ -1,8 +1,8 @@
 import { descendantsOf, leavesNoProcess, type RunningProcess } from "@flint/testkit";
 import { TerminalOutput } from "@flint/tui/testing";
 import { expect, onTestFinished, vi } from "vitest";
-import { Pty, type PtyOptions } from "../exec-pty.ts";
-import { stopServer } from "../session-fixture.ts";
+import { Pty, type PtyOptions } from "../terminal/exec-pty.ts";
+import { stopServer } from "../terminal/session-fixture.ts";
 
 const ENDED = /\[exit code (\d+)\]/;
 const GUARD_MS = 20_000;

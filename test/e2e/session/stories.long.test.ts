@@ -6,8 +6,8 @@ import { agentProgram, needs } from "@flint/testkit";
 import { expect } from "vitest";
 import { needsTui, TuiFixture } from "../codex/tui.ts";
 import { SCRIPTED_AGENTS, type ScriptedAgent } from "../scripted-agents.ts";
-import { answer, quit, sees } from "../session-fixture.ts";
-import type { Terminal } from "../tmux.ts";
+import { answer, quit, sees } from "../terminal/session-fixture.ts";
+import type { Terminal } from "../terminal/tmux.ts";
 
 /** Real agents are started, on a machine that may be busy. */
 const TEST_MS = 180_000;

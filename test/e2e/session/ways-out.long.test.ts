@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "@flint/testkit";
 import { TerminalOutput } from "@flint/tui/testing";
 import { expect, test } from "vitest";
-import type { Pty } from "../exec-pty.ts";
+import type { Pty } from "../terminal/exec-pty.ts";
 import { openSession, restored, sessionProcess } from "./session-pty.ts";
 
 const TEST_MS = 60_000;
