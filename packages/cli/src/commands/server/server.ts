@@ -17,7 +17,7 @@ interface StatusArguments {
 export interface ServerStatus {
   readonly pid: number;
   readonly version: string;
-  /** When it started, in milliseconds since 1970; undefined if it does not say. */
+  /** Start time, in milliseconds since 1970; undefined if the server does not report it. */
   readonly startedAt?: number | undefined;
   /** The number of clients that have joined it. */
   readonly clients?: number | undefined;
