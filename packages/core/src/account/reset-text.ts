@@ -14,8 +14,8 @@ const CLOCK_TIME =
   /(?:resets?|try again)(?: at| on)? (?:([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?,?(?: at)? )?(\d{1,2})(?::(\d\d))? ?([ap]m)\b(?: \(([\w+/-]{1,60})\))?/i;
 
 /**
- * When a limit resets according to the text of an error, in unix milliseconds. A time of day without a zone is in the zone
- * of this machine, and is the next one.
+ * Returns the reset time of a limit according to the text of an error, in unix milliseconds. A time of day
+ * without a zone is in the zone of this machine, and is the next one.
  */
 export function resetInText(text: string, now: number): number | undefined {
   const stamp = STAMP.exec(text)?.[1];

@@ -130,7 +130,10 @@ export const ALL_CAPABILITIES: AgentCapabilities = {
 /** A setting of a thread that only some agents have. */
 export type PassedSetting = "summary" | "personality";
 
-/** When a driver reports what a limit counts: with each model call, when the turn ends, or never. */
+/**
+ * The time at which a driver reports what a limit counts: with each model call, at the end of the turn, or
+ * never.
+ */
 export type ReportTime = "call" | "turn" | "never";
 
 /** Reports of a driver on the usage of its turns. Working time is measured by the core. */

@@ -77,7 +77,7 @@ export class LiveThread {
   readonly #network: NetworkGate;
   readonly #deniedHosts: readonly string[];
   readonly #agent: AgentSession;
-  /** When a client last used it, in unix milliseconds. */
+  /** Time of its last use by a client, in unix milliseconds. */
   lastUsedAt: number;
 
   constructor(options: LiveThreadOptions) {

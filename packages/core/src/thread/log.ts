@@ -47,7 +47,7 @@ export class ThreadLog {
   #unwritten: readonly EventBody[] = [];
   #isSendScheduled = false;
   #cancelFlush: (() => void) | undefined;
-  /** When the oldest piece was sent that is not stored yet. */
+  /** Time at which the oldest piece was sent that is not stored yet. */
   #unstoredSince = 0;
   #checkpointed: ThreadState["thread"];
   #onFailure: ((error: FlintError) => void) | undefined;
