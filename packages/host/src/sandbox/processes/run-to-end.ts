@@ -20,7 +20,7 @@ export interface RunOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly input?: string | Readable | undefined;
-  /** When it is ended; after two minutes if not given. */
+  /** Time after which it is ended; two minutes if absent. */
   readonly timeoutMs?: number | undefined;
 }
 

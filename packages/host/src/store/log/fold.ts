@@ -11,7 +11,10 @@ import {
   type Turn,
 } from "@flint/protocol";
 
-/** When a thread was created and last worked, in unix milliseconds; the thread itself has only seconds. */
+/**
+ * Times at which a thread was created and last worked, in unix milliseconds; the thread itself has only
+ * seconds.
+ */
 export interface ThreadTimes {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
