@@ -12,7 +12,7 @@ import { Id } from "./wire/ids.ts";
 import { Empty, lazy, looseObject } from "./wire/loose-object.ts";
 import { defineVocabulary, type NotificationRow, SERVER_CODES, STANDARD_CODES } from "./wire/vocabulary.ts";
 
-/** When something was asked, and when it is declined if no client has answered. */
+/** Time of the request, and the time at which it is declined if no client has answered. */
 const times = { requestedAtMs: z.optional(z.number()), expiresAtMs: z.optional(z.number()) };
 const asked = lazy(() => ({
   ...times,

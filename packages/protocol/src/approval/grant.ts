@@ -59,7 +59,7 @@ export const Grant = looseObject(() => ({
   words: z.string(),
   /** In unix milliseconds; 0 if it is unknown. */
   grantedAt: z.number(),
-  /** When it expires, in unix milliseconds. */
+  /** Time at which it expires, in unix milliseconds. */
   expiresAt: z.optional(z.number()),
 }));
 export type Grant = z.output<typeof Grant>;

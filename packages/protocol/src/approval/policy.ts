@@ -2,8 +2,8 @@ import * as z from "zod/mini";
 import { looseObject } from "../wire/loose-object.ts";
 
 /**
- * When the user is asked: never, when the agent needs more than the sandbox allows, unless the action is known to be
- * harmless, or always.
+ * The occasions on which the user is asked: never, if the agent needs more than the sandbox allows, unless
+ * the action is known to be harmless, or always.
  */
 export const ApprovalPolicy = z.enum(["never", "onRequest", "unlessTrusted", "always"]);
 export type ApprovalPolicy = z.output<typeof ApprovalPolicy>;

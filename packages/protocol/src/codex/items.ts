@@ -125,7 +125,7 @@ export type CodexItem<Type extends CodexItemType = CodexItemType> = {
   [Name in Type]: z.output<(typeof CODEX_ITEMS)[Name]>;
 }[Type];
 
-/** When an item began and ended, in unix milliseconds. */
+/** Times at which an item began and ended, in unix milliseconds. */
 export const CodexItemTimes = foreignObject({
   startedAtMs: nullish(z.number()),
   completedAtMs: nullish(z.number()),

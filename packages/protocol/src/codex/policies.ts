@@ -2,7 +2,10 @@ import * as z from "zod/mini";
 import type { SandboxPolicy } from "../approval/policy.ts";
 import { foreignObject, nullish } from "../wire/loose-object.ts";
 
-/** When Codex asks for approval. With `untrusted` it asks before every command and every change of a file. */
+/**
+ * The occasions on which Codex asks for approval. With `untrusted` it asks before every command and every
+ * change of a file.
+ */
 export const CodexApprovalPolicy = z.union([
   z.enum(["untrusted", "on-request", "never"]),
   foreignObject({ granular: foreignObject({}) }),

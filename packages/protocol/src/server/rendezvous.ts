@@ -21,7 +21,7 @@ export const RunningServer = z.object({
   /** A fingerprint of the environment settings it was started with. */
   settings: z.string(),
   listeners: z.array(z.string()),
-  /** When it started, in milliseconds since 1970. */
+  /** Start time, in milliseconds since 1970. */
   startedAt: z.optional(z.number()),
 });
 export type RunningServer = z.output<typeof RunningServer>;

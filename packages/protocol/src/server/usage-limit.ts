@@ -20,7 +20,7 @@ export const UsageLimit = looseObject(() => ({
   windowMinutes: z.optional(z.number()),
   /** From 0 to 100. */
   usedPercent: z.optional(z.number()),
-  /** When it resets, in unix milliseconds. */
+  /** Time of its reset, in unix milliseconds. */
   resetsAtMs: z.optional(z.number()),
   status: UsageLimitStatus,
   source: UsageLimitSource,

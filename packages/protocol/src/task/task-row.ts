@@ -47,7 +47,7 @@ export const TaskRow = looseObject(() => ({
   /** The thread of the executor, to attach to. */
   thread: z.optional(TurnReference),
   ask: z.optional(TaskAsk),
-  /** When it continues, if it is suspended until a time, or ready while the account of its agent is at a usage limit. */
+  /** Time at which it continues, if it is suspended until then. */
   untilMs: z.optional(z.number()),
   note: z.optional(z.string()),
   findings: z.array(TrackedFinding),

@@ -70,14 +70,14 @@ export interface TaskUsage {
 
 /** Observations that the turns of a task made of an account: times in unix milliseconds. */
 export interface AccountMark {
-  /** When the last turn of the current run began. */
+  /** Time at which the last turn of the current run began. */
   readonly startedAt?: number | undefined;
-  /** When the last turn that got through began. */
+  /** Time at which the last turn that got through began. */
   readonly passedAt?: number | undefined;
-  /** When a usage limit was last met, and until when that keeps the account from working, as far as that is known. */
+  /** Time at which a usage limit was last met, and time until which that keeps the account from working, if known. */
   readonly limitedAt?: number | undefined;
   readonly untilMs?: number | undefined;
-  /** When a user last had the task continue after a limit, whatever its time. */
+  /** Time at which a user last had the task continue after a limit, regardless of its reset. */
   readonly triedAt?: number | undefined;
 }
 

@@ -227,7 +227,7 @@ export const AgentHandoff = looseObject(() => ({
 export const HookRun = looseObject(() => ({
   type: z.literal("hookRun"),
   ...common,
-  /** When it ran, by the agent's own name for that, such as `PreToolUse`. */
+  /** The event at which it ran, by the agent's own name, such as `PreToolUse`. */
   event: z.string(),
   name: z.optional(z.string()),
   /** `blocked`: it kept the agent from continuing; `stopped`: it ended the turn. */
