@@ -17,7 +17,7 @@ export type ApprovalRequest = {
    */
   readonly suggestions?: readonly RuleSuggestion[] | undefined;
   readonly requestedAtMs?: number | undefined;
-  /** When it is declined without an answer. */
+  /** Time at which it is declined without an answer. */
   readonly expiresAtMs?: number | undefined;
 };
 
@@ -42,7 +42,7 @@ export type ToolCall = {
   readonly namespace?: string | undefined;
   readonly arguments?: unknown;
   readonly requestedAtMs?: number | undefined;
-  /** When the call fails without an answer. */
+  /** Time at which the call fails without an answer. */
   readonly expiresAtMs?: number | undefined;
 };
 
