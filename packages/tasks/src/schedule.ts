@@ -16,7 +16,7 @@ export function due(tasks: readonly TaskState[], now: number): TaskState[] {
   );
 }
 
-/** When the next suspended or postponed task is due; undefined if none is. */
+/** Returns the time at which the next suspended or postponed task is due; undefined if none is. */
 export function nextDue(tasks: readonly TaskState[]): number | undefined {
   const times = tasks.flatMap(({ phase, suspended, spec }) => {
     if (phase === "suspended" && suspended?.untilMs !== undefined) return [suspended.untilMs];
@@ -25,7 +25,7 @@ export function nextDue(tasks: readonly TaskState[]): number | undefined {
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** When the first account is over its limit that tasks wait for which are ready; undefined if none does. */
+/** Returns the time of the first reset of an account that ready tasks wait for; undefined if none do. */
 export function nextRecovery(
   tasks: readonly TaskState[],
   accounts: Accounts,

@@ -19,10 +19,13 @@ const JITTER_MS = 90 * SECOND;
 /** Reset times in the past are known to be reported; asking again at once would only repeat the failure. */
 const LEAST_WAIT_MS = MINUTE;
 
-/** When a task that hit a usage limit resumes, or why it needs the user. */
+/** The time at which a task that hit a usage limit resumes, or the reason it needs the user. */
 export type Resumption = { readonly untilMs: number } | { readonly ask: string };
 
-/** When to try again after a usage limit. `repeats` is how often the same limit was met in a row: reset times may be wrong. */
+/**
+ * Returns the time of the next attempt after a usage limit. `repeats` is how often the same limit was met in
+ * a row: reset times may be wrong.
+ */
 export function resumption(
   limit: UsageLimit,
   policy: LimitPolicy,

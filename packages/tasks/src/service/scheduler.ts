@@ -30,7 +30,7 @@ export class TaskScheduler {
   readonly #options: SchedulerOptions;
   readonly #unsubscribe: () => void;
   #timer: NodeJS.Timeout | undefined;
-  /** When the limit of an account is over for which tasks wait. */
+  /** Time of the reset of an account that tasks wait for. */
   #recovery: number | undefined;
   #ticking: Promise<void> | undefined;
   #again = false;
