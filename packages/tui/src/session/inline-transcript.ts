@@ -44,7 +44,7 @@ export class InlineTranscript {
   readonly #printed = new Set<string>();
   readonly #ended = new Set<string>();
   readonly #seen = new Set<string>();
-  /** When a row was first seen in progress. */
+  /** Times at which rows were first seen in progress. */
   readonly #since = new Map<string, number>();
   #progress: ReadonlyMap<string, string> = new Map();
   #streamed: Streamed | undefined;
