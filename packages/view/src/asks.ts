@@ -12,7 +12,7 @@ interface AskPlace {
   readonly turnId: string;
   readonly itemId: string;
   readonly requestedAtMs: number;
-  /** When it ends without an answer. */
+  /** Time at which it ends without an answer. */
   readonly expiresAtMs: number;
 }
 

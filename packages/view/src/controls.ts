@@ -16,7 +16,7 @@ interface ControlBase {
   readonly value: string;
   /** The value as it is shown. */
   readonly shown: string;
-  /** When a change counts: at once, or from the next turn on. */
+  /** The time from which a change applies: at once, or from the next turn on. */
   readonly applies: "now" | "nextTurn";
 }
 
