@@ -58,6 +58,7 @@ const QUESTION_WORDS: ReadonlyMap<string, string> = new Map([
   ["Which", "The … that …"],
   ["That", "Checks that …, Reports that …"],
   ["Where", "The folder of …, The position of …"],
+  ["When", "Time at which …"],
   ["Why", "The reason …"],
 ]);
 

@@ -13,7 +13,7 @@ const STREAMED_MS = 700;
 const LATER_MS = 41;
 const FIRST_ANSWER = "an answer that was complete";
 
-/** When how much of the text was here. */
+/** The length of the text that had arrived at a time. */
 type Arrival = { readonly at: number; readonly length: number };
 
 /** Kills servers while text streams. */
