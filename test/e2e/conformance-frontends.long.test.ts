@@ -9,7 +9,7 @@ import { FLINT } from "./server.ts";
 /** This very command, as the server that is tested. */
 const SELF = [process.execPath, FLINT];
 
-/** In what the Codex front end differs from Codex on purpose, or because another agent works behind it. */
+/** Differences of the Codex front end from Codex, on purpose or because another agent works behind it. */
 const ACCEPTED = [
   // A command that is cut off by an interruption is completed here; Codex leaves its item open.
   /but came item\/completed commandExecution \(/,

@@ -44,7 +44,7 @@ export interface NativeOptions {
   readonly version?: string | undefined;
   /** Settings of models that the user configured, by id. */
   readonly models?: ReadonlyMap<string, ModelSettings>;
-  /** After how many model steps a turn stops, to be continued; 200 if absent. */
+  /** Number of model steps after which a turn stops, to be continued; 200 if absent. */
   readonly stepLimit?: number | undefined;
   /** A script file for the offline model. */
   readonly offlineScript?: string | undefined;

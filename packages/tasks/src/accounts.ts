@@ -13,7 +13,7 @@ import type { TaskChange } from "./store/task-store.ts";
 /** An account that has met a usage limit and after that has not got a turn through yet. */
 export interface AccountState {
   readonly name: string;
-  /** Until when the limit keeps it from working; in the past if it may be tried. */
+  /** Time until which the limit keeps it from working; in the past if it may be tried. */
   readonly limitedUntilMs: number;
   /** The same for a limit that no task has met, but a thread; 0 if there is none. */
   readonly reportedUntilMs: number;
@@ -120,7 +120,7 @@ function namesInUse(task: TaskState): readonly string[] {
   return role === undefined ? [] : accountsOfRole(role);
 }
 
-/** Until when an agent cannot work because of a limit; 0 if it can. */
+/** Returns the time until which an agent cannot work because of a limit; 0 if it can. */
 export function limitedUntil(role: Role, accounts: Accounts): number {
   return latestOf(role, accounts, ({ limitedUntilMs, reportedUntilMs }) =>
     Math.max(limitedUntilMs, reportedUntilMs),

@@ -19,7 +19,7 @@ export interface TurnLoopOptions {
   readonly sandbox: Sandbox;
   /** The conversation so far. */
   readonly messages: readonly Message[];
-  /** After how many model steps the turn ends with an error; 200 if absent. */
+  /** Number of model steps after which the turn ends with an error; 200 if absent. */
   readonly stepLimit?: number | undefined;
   prepare(): Promise<TurnSetup>;
 }

@@ -238,7 +238,7 @@ export class BudgetGuard {
     return largestExtension(this.#budget.extended, this.#extended.thread);
   }
 
-  /** After how much work the next time limit is used up; undefined if there is none. */
+  /** Amount of work after which the next time limit is used up; undefined if there is none. */
   #nextSecondsMs(): number | undefined {
     const { turn, thread } = this.#budget;
     const earlierMs = this.#options.log.state.workedMs;

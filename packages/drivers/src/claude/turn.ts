@@ -26,7 +26,7 @@ const KILL_MS = 100;
 /** The time to wait for the answer to a message that came too late for the running answer. */
 const FOLLOW_UP_MS = 2_000;
 
-/** After how much streamed text the log gets the time to catch up. */
+/** Amount of streamed text after which the log gets the time to catch up. */
 const READY_CHARACTERS = 65_536;
 
 /** A frame of a turn. */

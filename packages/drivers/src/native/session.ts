@@ -41,7 +41,7 @@ export interface NativeChoices {
   contextLengthOf(settings: ThreadSettings): number;
   reasoningEffortOf(settings: ThreadSettings): string | undefined;
   readonly web: WebAccess;
-  /** After how many model steps a turn stops, to be continued. */
+  /** Number of model steps after which a turn stops, to be continued. */
   readonly stepLimit?: number | undefined;
   /** Sources of further tools. They are closed with the session. */
   readonly sources: readonly ToolSource[];

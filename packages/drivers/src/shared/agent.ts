@@ -158,7 +158,10 @@ export interface AgentOptions {
   readonly sandbox?: Sandbox | undefined;
   /** Prices of models, for agents that do not report the cost of each call. */
   readonly prices?: PriceList | undefined;
-  /** After how many model steps a turn stops, to be continued. Only Claude has such a limit; absent: never. */
+  /**
+   * Number of model steps after which a turn stops, to be continued. Only Claude has such a limit; absent:
+   * none.
+   */
   readonly stepLimit?: number | undefined;
   /** Defaults to "thread". Only Claude has the choice. */
   readonly processSpan?: ProcessSpan | undefined;

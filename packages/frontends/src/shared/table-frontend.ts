@@ -23,7 +23,7 @@ export type RequestCall = {
     readonly method: Name;
     readonly params: Params<Name>;
     answer(result: Result<Name>): unknown;
-    /** From where on the client is subscribed to a thread once it has the answer, if it is not subscribed already. */
+    /** The point from which the client is subscribed to a thread once it has the answer, if it is not yet. */
     attach?(result: Result<Name>): Params<"thread/attach">;
   };
 }[Method];

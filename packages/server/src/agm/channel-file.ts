@@ -39,7 +39,7 @@ export class ChannelFile implements Channels {
   readonly #options: ChannelFileOptions;
   readonly #sessions = new Map<string, StoredSession>();
   readonly #messages = new Map<string, MessageRow[]>();
-  /** Up to where it was read: always the start of a line. */
+  /** Offset up to which it was read: always the start of a line. */
   #offset = 0;
 
   private constructor(file: number, options: ChannelFileOptions) {

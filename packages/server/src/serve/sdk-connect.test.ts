@@ -15,7 +15,7 @@ async function open() {
   return { folder, server, url: `ws://127.0.0.1:${server.port}` };
 }
 
-/** In which folder a thread begins that names none. */
+/** Returns the folder of a thread that names none. */
 async function folderOf(options: Parameters<typeof connect>[0]): Promise<string> {
   const client = await connect(options);
   onTestFinished(() => client.close());

@@ -50,7 +50,7 @@ export interface BackgroundServer {
   readonly folder: string;
   /** The command that runs Flint, such as `node flint.cjs`. */
   readonly flint: readonly string[];
-  /** After how many seconds without clients it exits; 0: never. */
+  /** Number of seconds without clients after which it exits; 0: never. */
   readonly idleSeconds: number;
   readonly cwd: string;
 }

@@ -42,7 +42,7 @@ export interface ClaudeLaunch {
   readonly home: string;
   /** Undefined if Claude works on its own models. */
   readonly offline: OfflineAccess | undefined;
-  /** After how many model steps a turn stops. */
+  /** Number of model steps after which a turn stops. */
   readonly stepLimit?: number | undefined;
 }
 
