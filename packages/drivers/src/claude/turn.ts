@@ -58,8 +58,8 @@ export class ClaudeTurn {
   /** Frames that wait until the files of an earlier one have been read. */
   readonly #waiting: TurnFrame[] = [];
   readonly #cancelledRequests = new Set<string>();
-  /** Aborted with the turn: what was granted once ends with it. */
-  readonly #over = new AbortController();
+  /** Aborted with the turn: what was granted once ends with it. Made for the first grant, because most turns have none. */
+  #over: AbortController | undefined;
   #end: (outcome: TurnOutcome) => void = () => undefined;
   #state: TranslateState;
   #isReadingFiles = false;
@@ -252,6 +252,7 @@ export class ClaudeTurn {
     const { turn, connection } = this.#options;
     const { broker } = connection;
     if (broker === undefined) return undefined;
+    this.#over ??= new AbortController();
     const signal = AbortSignal.any([turn.signal, this.#over.signal]);
     return (command: string, cwd: string, needs: Permission) =>
       grantedCommandLine(broker, turn, needs, { argv: ["bash", "-c", command], cwd, signal });
@@ -308,7 +309,7 @@ export class ClaudeTurn {
   #finish(outcome: TurnOutcome): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#over.abort();
+    this.#over?.abort();
     this.#cancelFollowUp?.();
     this.#cancelKill?.();
     // The conversation of a turn that was cut off may end in the middle of something.
