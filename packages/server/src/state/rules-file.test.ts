@@ -163,6 +163,10 @@ describe("a damaged rules file", () => {
       { ...rule("c"), match: { type: "prefix", words: [] } },
       { ...rule("d"), project: undefined },
       { ...rule("../e") },
+      {
+        ...{ ...rule("f"), tool: "network", match: { type: "any" } },
+        permission: { network: { hosts: ["git.corp.example:443=10.1.2.3"] } },
+      },
       42,
       null,
       [],

@@ -274,6 +274,11 @@ describe("what a command needs beyond the sandbox", () => {
     ["settings of the system", { write: ["/etc"] }, /belongs to the system/],
     ["programs of the system", { write: ["/usr/bin"] }, /belongs to the system/],
     ["no sandbox and more", { unconfined: true, write: ["/x"] }, /cannot be combined/],
+    [
+      "a host with its address",
+      { network: ["git.corp.example=10.1.2.3"] },
+      /only the user can name addresses/,
+    ],
     ["something else", { sudo: true }, /needs\.sudo is not a known field/],
   ])("cannot be %s, and no one is asked", async (_name, needs, problem) => {
     const { shell } = await setup();
@@ -307,8 +312,8 @@ describe("what a command needs beyond the sandbox", () => {
 
   confined("is nothing where it is allowed already", async () => {
     const { shell, folder } = await setup();
-    const needs = { write: [folder.path], network: ["a.example"] };
-    const settings = { network: { hosts: ["a.example"] } };
+    const needs = { write: [folder.path], network: ["a.example", "b.example:443"] };
+    const settings = { network: { hosts: ["a.example", "b.example:443=10.1.2.3"] } };
     const { turn } = await shell({ command: "true", needs }, { settings });
     expect(turn.actions).toMatchObject([{ kind: "command" }]);
     expect(turn.actions[0]).not.toHaveProperty("needs");

@@ -26,6 +26,13 @@ test("without approvals a page needs its host, unless the thread may connect to 
   ).toBeUndefined();
 });
 
+test("without approvals a page of a host that is named with addresses needs that host, because it is not led to these", () => {
+  const network = { hosts: ["docs.example=10.1.2.3"] };
+  expect(needs("https://docs.example/a", { ...UNATTENDED, network })).toEqual({
+    network: { hosts: ["docs.example:443"] },
+  });
+});
+
 test("a host that no rule can name needs the whole network", () => {
   for (const address of ["http://93.184.215.14/", "https://[2606:4700::1]/", "https://docs.example./"])
     expect(needs(address, UNATTENDED)).toEqual({ network: "all" });
