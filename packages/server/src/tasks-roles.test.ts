@@ -142,6 +142,22 @@ describe("the turns of executor and reviewer", () => {
     expect(drivers[0]?.sessions[0]?.settings).toMatchObject({ acceptEdits: false, acceptCommands: false });
   });
 
+  confined("take the limits that the administrator locked as their own", async () => {
+    const locked = { turn: { costUsd: 2, seconds: 60 }, thread: { tokens: 5_000 } };
+    const { client, cwd, drivers } = await setUpTasks(
+      writes("b.txt", "x\n"),
+      undefined,
+      undefined,
+      undefined,
+      {
+        ...{ locks: { source: "/etc/flint/config.toml", budget: locked }, budget: locked },
+      },
+    );
+    const { id } = await addTask(client, cwd);
+    await untilPhase(client, id, "approving", "failed", "asking");
+    expect(drivers[0]?.sessions[0]?.settings.budget).toMatchObject(locked);
+  });
+
   needs(...PARTS)(
     "log what went wrong and count what they used, also if no client follows them [S2-50]",
     async () => {

@@ -115,4 +115,28 @@ export const LIMIT_FAULTS: readonly Mutation[] = [
     replace: "budget?.enforcement === undefined && locked",
     tests: LOCK_TESTS,
   },
+  {
+    name: "acp-price-ignored",
+    promise: "A configured price gives the cost of an ACP agent that does not report it.",
+    file: "packages/drivers/src/acp/session.ts",
+    find: "options.prices?.configured(turn.settings.model)",
+    replace: "undefined",
+    tests: ["packages/drivers/src/acp/session.test.ts"],
+  },
+  {
+    name: "free-model-needs-cost",
+    promise: "A cost limit does not fail a turn of a model that is free.",
+    file: "packages/drivers/src/acp/driver.ts",
+    find: "price !== undefined && isFree(price)",
+    replace: "price === undefined",
+    tests: ["packages/drivers/src/acp/driver.test.ts"],
+  },
+  {
+    name: "locked-limit-not-taken",
+    promise: "A task takes a limit that the administrator locked as its own.",
+    file: "packages/tasks/src/run/role-turn.ts",
+    find: "turn: { ...turn, [unit]: limit } } }",
+    replace: "turn } }",
+    tests: ["packages/server/src/tasks-roles.test.ts"],
+  },
 ];

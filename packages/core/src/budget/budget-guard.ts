@@ -80,6 +80,7 @@ export class BudgetGuard {
   /** True if a model call without a cost ends the turn when the cost is limited. */
   #requiresCost = false;
   #isStrict = false;
+  #usesPrices = false;
   #dueAtEnd: CheckedLimits["dueAtEnd"] = [];
   #hasReportedTokens = false;
 
@@ -106,6 +107,7 @@ export class BudgetGuard {
     this.#requiresCost = limits?.requiresCost === true;
     this.#isStrict = limits?.isStrict === true;
     this.#dueAtEnd = limits?.dueAtEnd ?? [];
+    this.#usesPrices = limits?.usesPrices === true;
   }
 
   /** The usage of a model call without amounts that cannot be, such as negative ones. */
@@ -152,7 +154,8 @@ export class BudgetGuard {
   /** The error of a completed turn for which a limit was not kept, because its agent did not report enough. */
   unkept(): TurnError | undefined {
     const missing = this.#dueAtEnd.find(({ unit }) => !this.#isReported(unit));
-    return missing === undefined ? undefined : missingReport(missing, this.#options.log.state.settings.model);
+    const { model } = this.#options.log.state.settings;
+    return missing === undefined ? undefined : missingReport(missing, model, this.#usesPrices);
   }
 
   /** No cost of a call that used tokens is not a price of nothing: agents report zero for models whose price they lack. */

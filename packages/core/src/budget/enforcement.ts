@@ -37,6 +37,8 @@ export interface CheckedLimits {
   readonly dueAtEnd: readonly ReportedLimit[];
   /** True if the limits have to hold. */
   readonly isStrict: boolean;
+  /** Whether a configured price makes the cost of the agent known. */
+  readonly usesPrices?: boolean;
 }
 
 /** Knows what the agents of models report. */
@@ -62,7 +64,8 @@ export async function checkLimits(
       : `${name} is checked only after a turn, because ${model} reports ${NOUNS[unit]} at the end.`,
   );
   const dueAtEnd = isStrict ? late.filter(({ reported }) => reported === "turn") : [];
-  return { notices, requiresCost: isStrict && reports.costUsd === "call", dueAtEnd, isStrict };
+  const { usesPrices = false } = reports;
+  return { notices, requiresCost: isStrict && reports.costUsd === "call", dueAtEnd, isStrict, usesPrices };
 }
 
 /** The error of a turn with a model call whose cost is not known. */
@@ -72,8 +75,8 @@ export function unknownCost(model: string): TurnError {
 }
 
 /** The error of a completed turn whose agent did not report what a limit counts. */
-export function missingReport({ name, unit }: ReportedLimit, model: string): TurnError {
-  const message = `${name} could not be kept: ${model} did not report ${NOUNS[unit]} when the turn ended. ${limitHint(unit, model, false)}`;
+export function missingReport({ name, unit }: ReportedLimit, model: string, usesPrices: boolean): TurnError {
+  const message = `${name} could not be kept: ${model} did not report ${NOUNS[unit]} when the turn ended. ${limitHint(unit, model, usesPrices)}`;
   return { message, errorInfo: "BudgetExceeded" };
 }
 

@@ -589,6 +589,13 @@ describe("what an agent reports late or not at all", () => {
       expect(error?.message).toMatch(words);
     });
 
+    test("names the price as the way out where a price would do", async () => {
+      const driver = reporting(atEnd({ count: 100 }), { costUsd: "turn", tokens: "turn", usesPrices: true });
+      const { client, turnId } = await started({ driver, budget: { turn: { costUsd: 1 } } });
+      const { error } = await client.turnEnd(turnId);
+      expect(error?.message).toMatch(/\[models\."scripted\/steady"\] with price_input.*--limits best-effort/);
+    });
+
     test("starts no further turn with that limit, but one without a guarantee", async () => {
       const driver = reporting(atEnd({ count: 100 }), { costUsd: "turn", tokens: "turn" });
       const { client, threadId, turnId } = await started({ driver, budget: { turn: { costUsd: 1 } } });

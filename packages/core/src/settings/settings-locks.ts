@@ -39,15 +39,20 @@ export function rejectBeyondLocks(settings: ThreadSettings, locks: SettingsLocks
   if (locks === undefined) return;
   const beyond = whatIsBeyond(settings, locks);
   if (beyond === undefined) return;
-  const { field, given, allowed } = beyond;
+  const { field, given, allowed, limit } = beyond;
   const message = `${field}: ${given} is not allowed. The administrator of this machine locked it to ${allowed} (${locks.source}).`;
-  throw new FlintError("invalidParams", message, { field, lockedBy: locks.source });
+  throw new FlintError("invalidParams", message, {
+    ...{ field, lockedBy: locks.source },
+    ...(limit === undefined ? {} : { limit }),
+  });
 }
 
 interface Beyond {
   readonly field: string;
   readonly given: string;
   readonly allowed: string;
+  /** The highest amount that is allowed, for one that is too high or missing. */
+  readonly limit?: number;
 }
 
 function whatIsBeyond(settings: ThreadSettings, locks: SettingsLocks): Beyond | undefined {
@@ -119,7 +124,7 @@ function beyondBudget(budget: Budget | undefined, locked: Budget | undefined): B
     const allowed = `at most ${limit}`;
     const amount = amountOf(budget?.[scope], unit);
     if (amount === undefined || amount > limit)
-      return { field, given: amount === undefined ? "no limit" : String(amount), allowed };
+      return { field, given: amount === undefined ? "no limit" : String(amount), allowed, limit };
     const extended = scope === "thread" ? amountOf(budget?.extended, unit) : undefined;
     if (extended !== undefined && extended > limit)
       return { field, given: `its extension to ${extended}`, allowed };

@@ -25,9 +25,9 @@ import {
 import { type AcpProfile, GENERIC, type Variables } from "./profile.ts";
 
 /** Agents that report tokens at the end of each turn, and what the session has cost by then. */
-const TOKENS_AND_COST = { tokens: "turn", steps: "never", costUsd: "turn" } as const;
+const TOKENS_AND_COST = { tokens: "turn", steps: "never", costUsd: "turn", usesPrices: true } as const;
 /** Agents that report tokens at the end of each turn. */
-const TOKENS = { tokens: "turn", steps: "never", costUsd: "never" } as const;
+const TOKENS = { tokens: "turn", steps: "never", costUsd: "never", usesPrices: true } as const;
 
 /** OpenCode 1.18: starts in 4 to 14 s, writes files through a client that does not offer it, and by default allows everything. */
 export const OPENCODE: AcpProfile = {

@@ -1,3 +1,4 @@
+import { PriceList } from "@flint/agent/prices";
 import { expect, test } from "vitest";
 import { NO_SANDBOX, sessionSpec, testSettings } from "../testing/session-spec.ts";
 import { acpProfile } from "./descriptor.ts";
@@ -23,6 +24,23 @@ test("accepts every model with its own id in front", () => {
   expect(driver.qualify("opencode/anthropic/claude")).toBe("opencode/anthropic/claude");
   expect(driver.qualify("opencode/")).toBeUndefined();
   expect(driver.qualify("other/model")).toBeUndefined();
+});
+
+test.each([
+  ["opencode", { input: 0, output: 0 }, { tokens: "turn", costUsd: "free" }],
+  ["opencode", { input: 2, output: 10 }, { tokens: "turn", costUsd: "turn" }],
+  ["gemini", { input: 2, output: 10 }, { tokens: "turn", costUsd: "turn" }],
+  ["gemini", undefined, { tokens: "turn", costUsd: "never", usesPrices: true }],
+  ["other", { input: 2, output: 10 }, { tokens: "never", costUsd: "never" }],
+  ["other", { input: 0, output: 0 }, { tokens: "never", costUsd: "free" }],
+])("a configured price makes the cost of %s known where its usage does: %o", async (id, price, reports) => {
+  const full =
+    price === undefined ? undefined : { ...price, cacheRead: price.input, cacheWrite: price.input };
+  const driver = new AcpDriver({
+    ...{ profile: acpProfile(id, []), program: async () => undefined, version: "0.0.0" },
+    prices: new PriceList(new Map([["some/model", { price: full }]])),
+  });
+  expect(await driver.usageReports(`${id}/some/model`)).toMatchObject(reports);
 });
 
 test("fails with the install command if the agent is missing", async () => {

@@ -4,9 +4,10 @@ import {
   type DriverSession,
   type SessionSpec,
   SYSTEM_CLOCK,
+  type UsageReports,
 } from "@flint/core/ports";
 import type { ConfigOption, ConfigValues, Model } from "@flint/protocol";
-import type { AgentOptions } from "../shared/agent.ts";
+import { type AgentOptions, isFree } from "../shared/agent.ts";
 import { DescribedDriver } from "../shared/driver.ts";
 import { OfflineFolder } from "../shared/folders/offline-folder.ts";
 import { asOptions, DEFAULT_MODEL, modelsOf, presetSelectors, type Selectors } from "./models.ts";
@@ -43,6 +44,18 @@ export class AcpDriver extends DescribedDriver implements Driver {
 
   async options(_model: string, values: ConfigValues): Promise<readonly ConfigOption[]> {
     return asOptions(this.#selectors, values);
+  }
+
+  /** A configured price gives the cost of an agent that reports its tokens; a model that is free has none in any case. */
+  override async usageReports(model: string): Promise<UsageReports> {
+    const { prices, offlineModel } = this.#options;
+    const reports = await super.usageReports(model);
+    const price = prices?.configured(model);
+    if (offlineModel !== undefined || (price !== undefined && isFree(price)))
+      return { ...reports, costUsd: "free" };
+    return price === undefined || reports.tokens === "never"
+      ? reports
+      : { ...reports, costUsd: reports.tokens };
   }
 
   async open(spec: SessionSpec): Promise<DriverSession> {

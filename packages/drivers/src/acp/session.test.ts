@@ -1,3 +1,4 @@
+import { PriceList } from "@flint/agent/prices";
 import type { DriverEvent } from "@flint/core/ports";
 import { mintId } from "@flint/protocol";
 import { lifecycleFaults, streamFaults } from "@flint/testkit";
@@ -37,6 +38,15 @@ describe("updates", () => {
     const first = { type: "usage", last, modelContextWindow: 1000, cost: { amount: 0.5, currency: "USD" } };
     expect(await usage()).toEqual([first]);
     expect(await usage()).toEqual([{ type: "usage", last, modelContextWindow: 1000 }]);
+  });
+
+  test("has the cost of a turn by the configured price where its agent does not report it", async () => {
+    const price = { input: 1_000_000, output: 2_000_000, cacheRead: 0, cacheWrite: 0 };
+    const { run } = await openFixture({ prices: new PriceList(new Map([["default", { price }]])) });
+    const usage = async () => (await run("text")).turn.events.filter((event) => event.type === "usage");
+    const [reported] = await usage();
+    expect(reported).not.toHaveProperty("estimate");
+    expect(await usage()).toMatchObject([{ estimate: { amount: 16, currency: "USD" } }]);
   });
 
   test.each([

@@ -8,6 +8,7 @@ import {
 } from "@flint/core/ports";
 import { loadUnifiedDiff, type UnifiedDiff } from "@flint/host/files";
 import { type Cost, isRecord, listOf, stringOf, type ThreadSettings, type UserInput } from "@flint/protocol";
+import { withEstimate } from "../shared/agent.ts";
 import { type JsonObject, objectOf } from "../shared/json.ts";
 import type { Selectors } from "./models.ts";
 import { AcpAgent } from "./process/agent.ts";
@@ -129,7 +130,8 @@ export class AcpSession implements DriverSession {
     if (!isUsable || hasEnded) await this.#drop(agent);
     const { before, usage: after } = this.#updates;
     const usage = usageEvent(response, before, after, agent.isFresh);
-    if (usage !== undefined && (outcome.status === "completed" || isRecord(response.usage))) turn.emit(usage);
+    if (usage !== undefined && (outcome.status === "completed" || isRecord(response.usage)))
+      turn.emit(withEstimate(usage, options.prices?.configured(turn.settings.model)));
     // For a session that is resumed later: its agent counts on from here.
     if (after.cost !== undefined && after.cost.amount !== before.cost?.amount)
       turn.emit({ type: "session", nativeId: agent.sessionId, cost: after.cost });

@@ -174,6 +174,11 @@ export async function agentEnvironment(options: AgentOptions): Promise<Readonly<
   return options.environment?.() ?? (await options.program())?.environment ?? {};
 }
 
+/** Whether a model costs nothing. */
+export function isFree({ input, output, cacheRead, cacheWrite }: Price): boolean {
+  return input + output + cacheRead + cacheWrite === 0;
+}
+
 /** An event with the cost of its call by the price of its model, if it is about a call without a reported cost. */
 export function withEstimate(event: DriverEvent, price: Price | undefined): DriverEvent {
   if (event.type !== "usage" || event.cost !== undefined || price === undefined) return event;

@@ -131,51 +131,66 @@ async function openThread(client: FlintClient, request: RoleTurnRequest): Promis
     sandbox: request.sandbox,
     // Asked about, because the answer is no: the task keeps commits under refs of its own, and touches no branch.
     git: request.git ? ("ask" as const) : ("off" as const),
-    ...ACCEPTED,
     summary: "concise" as const,
     ...(network === undefined ? {} : { network }),
     ...(role.instructions === undefined ? {} : { developerInstructions: role.instructions }),
-    budget: {
-      ...(request.enforcement === undefined ? {} : { enforcement: request.enforcement }),
-      turn: request.budget,
-    },
   };
+  const enforcement = request.enforcement === undefined ? {} : { enforcement: request.enforcement };
   const named = { name: request.threadName, clientId: `thread.${request.clientId}` };
-  return withinLocks((accepted) => {
-    const allowed = { ...settings, ...accepted };
+  return withinLocks(request.budget, ({ limits, ...accepted }) => {
+    const allowed = { ...settings, ...accepted, budget: { ...enforcement, ...limits } };
     return threadId === undefined
       ? client.startThread({ ...allowed, ...named })
       : client.resumeThread(threadId, allowed);
   });
 }
 
-/**
- * Settings that let the agents of a task work in their sandbox without approval, because no user watches
- * them.
- */
-const ACCEPTED = { acceptEdits: true, acceptCommands: true } as const;
+/** What a task lets its agents do, and use. */
+interface Allowed {
+  readonly acceptEdits: boolean;
+  readonly acceptCommands: boolean;
+  readonly limits: { readonly turn: TurnBudget; readonly thread?: TurnBudget };
+}
 
-/** Opens a thread that accepts as much as the administrator of the machine allows; the rest is asked about. */
+/**
+ * Opens a thread that accepts as much as the administrator of the machine allows, because no user watches it; the rest is
+ * asked about. A limit that is locked applies to the turn where the task has none, or a higher one for all its turns.
+ */
 async function withinLocks(
-  open: (accepted: Partial<Record<keyof typeof ACCEPTED, boolean>>) => Promise<ThreadHandle>,
+  turn: TurnBudget,
+  open: (allowed: Allowed) => Promise<ThreadHandle>,
 ): Promise<ThreadHandle> {
-  const accepted: Partial<Record<keyof typeof ACCEPTED, boolean>> = {};
-  for (;;) {
+  let allowed: Allowed = { acceptEdits: true, acceptCommands: true, limits: { turn } };
+  for (const known = new Set<string>(); ; ) {
     try {
-      return await open(accepted);
+      return await open(allowed);
     } catch (thrown) {
       // Expected: one of them is locked.
-      const locked = lockedName(thrown);
-      if (locked === undefined || accepted[locked] === false) throw thrown;
-      accepted[locked] = false;
+      const { field = "", limit } = lockIn(thrown);
+      const within = known.has(field) ? undefined : withinLock(allowed, field, limit);
+      if (within === undefined) throw thrown;
+      known.add(field);
+      allowed = within;
     }
   }
 }
 
-function lockedName(thrown: unknown): keyof typeof ACCEPTED | undefined {
+/** What an administrator has locked, by the error of settings beyond it. */
+function lockIn(thrown: unknown): { readonly field?: string; readonly limit?: number } {
   const data = thrown instanceof FlintRequestError && isRecord(thrown.data) ? thrown.data : {};
-  if (data.lockedBy === undefined) return undefined;
-  return data.field === "acceptEdits" || data.field === "acceptCommands" ? data.field : undefined;
+  if (data.lockedBy === undefined || typeof data.field !== "string") return {};
+  return { field: data.field, ...(typeof data.limit === "number" ? { limit: data.limit } : {}) };
+}
+
+/** The same within a lock; undefined if a task can do nothing about it. */
+function withinLock(allowed: Allowed, field: string, limit: number | undefined): Allowed | undefined {
+  if (field === "acceptEdits" || field === "acceptCommands") return { ...allowed, [field]: false };
+  const [, scope, unit] = /^budget\.(turn|thread)\.(\w+)$/.exec(field) ?? [];
+  if (limit === undefined || unit === undefined) return undefined;
+  const { turn, thread } = allowed.limits;
+  return scope === "turn"
+    ? { ...allowed, limits: { ...allowed.limits, turn: { ...turn, [unit]: limit } } }
+    : { ...allowed, limits: { turn, thread: { ...thread, [unit]: limit } } };
 }
 
 /** The effort of the role as a setting of its agent; one that the agent does not offer is left out, with a warning. */

@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import type { PriceList } from "@flint/agent/prices";
 import type { Clock, McpServerConfig } from "@flint/core/ports";
 import type { Cost, SandboxPolicy, ThreadSettings, Turn } from "@flint/protocol";
 import {
@@ -25,6 +26,7 @@ export interface AcpFixtureOptions {
   readonly history?: readonly Turn[];
   readonly handoffSummary?: string;
   readonly mcpServers?: readonly McpServerConfig[];
+  readonly prices?: PriceList;
 }
 
 /** Differences of a turn from a plain prompt. */
@@ -37,7 +39,8 @@ export type TurnOptions = Partial<Omit<RecordingTurnOptions, "text">> & {
 export async function openFixture(options: AcpFixtureOptions = {}) {
   leavesNoProcess();
   const folder = await temporaryFolder();
-  const driver = fixtureDriver(options.flags, options.profile, options.environment);
+  const { flags = [], profile = {}, environment = {}, prices } = options;
+  const driver = driverOf([process.execPath, AGENT, ...flags], { profile, environment, prices });
   const settings = testSettings("fixture/default", folder.path, {
     approvalPolicy: "unlessTrusted",
     sandboxPolicy: options.policy ?? { type: "dangerFullAccess" },
@@ -88,16 +91,18 @@ export function fixtureDriver(
 export interface DriverOptions {
   readonly profile?: Partial<AcpProfile>;
   readonly environment?: Readonly<Record<string, string>>;
+  readonly prices?: PriceList | undefined;
   readonly clock?: Clock;
 }
 
 /** A driver of this program. */
 export function driverOf(command: readonly string[], options: DriverOptions = {}): AcpDriver {
-  const { profile, environment = {}, clock } = options;
+  const { profile, environment = {}, prices, clock } = options;
   const agent = {
     profile: { ...GENERIC, ...profile, id: "fixture", displayName: "Fixture" },
     program: async () => ({ command, environment }),
     version: "0.0.0",
+    prices,
   };
   return new AcpDriver(agent, clock);
 }
