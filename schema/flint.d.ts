@@ -1551,6 +1551,7 @@ export interface Methods {
       usage: TokenUsage;
       lastUsage?: LastUsage;
       cost?: Cost;
+      workedMs?: number;
       _meta?: Meta;
     };
   };

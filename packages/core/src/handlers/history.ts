@@ -72,6 +72,7 @@ export const historyHandlers: Pick<
         queue: [...state.queue],
         ...(state.agentCommands === undefined ? {} : { agentCommands: commandsOf(state.agentCommands) }),
         ...usageOf(state),
+        workedMs: state.workedMs,
       },
       subscribe: {
         afterSeq: cursor ?? state.seq,

@@ -69,6 +69,8 @@ const AttachResult = looseObject(() => ({
   /** The slash commands that an agent of the thread reported last. */
   agentCommands: z.optional(looseObject({ agent: z.string(), commands: z.array(AgentCommand) })),
   ...usageFields,
+  /** How long its turns have worked, without waiting for the user. */
+  workedMs: z.optional(z.number()),
 }));
 
 /** Handling of the files of dropped turns. With `preview` nothing changes; the answer lists what would. */

@@ -49,13 +49,14 @@ describe("the state of a thread", () => {
         questions: [],
         queue: [],
         usage: usage(7, 8),
+        workedMs: 1_500,
         lastUsage: { turnId: "turn-0", usage: usage(3, 4), modelContextWindow: 9_000 },
       };
       queueMicrotask(() => fake.completeMessage("turn-1", "m", "hello"));
       return answer;
     });
     const thread = await client.attachThread("thread-2");
-    expect(thread?.state).toMatchObject({ activeTurnId: "turn-1", usage: usage(7, 8) });
+    expect(thread?.state).toMatchObject({ activeTurnId: "turn-1", usage: usage(7, 8), workedMs: 1_500 });
     const last = { lastUsage: usage(3, 4), usageTurnId: "turn-0", modelContextWindow: 9_000 };
     expect(thread?.state).toMatchObject(last);
     expect(thread?.state.openItemIds).toContain("c");

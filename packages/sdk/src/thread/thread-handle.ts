@@ -190,6 +190,7 @@ function snapshotState(answer: Result<"thread/attach">): ThreadState {
     lastUsage: answer.lastUsage?.usage ?? NO_USAGE,
     usageTurnId: answer.lastUsage?.turnId,
     modelContextWindow: answer.lastUsage?.modelContextWindow,
+    workedMs: answer.workedMs ?? 0,
     activeTurnId: active?.id,
     openItemIds: answer.openItemIds ?? (active?.items ?? []).filter(isProbablyOpen).map(({ id }) => id),
   };

@@ -23,6 +23,18 @@ test("a resumed thread is printed below the header", async () => {
   expect(resumed.terminal.everything).toBe(`${HEADER}\n\n› hi\n\nHello\n\n${BOTTOM}`);
 });
 
+test("a resumed thread has worked for as long as before", async () => {
+  const gate = new Gate();
+  const first = await SessionFixture.open({ scripts: [[{ wait: gate }]] });
+  await first.keys("hi", ENTER);
+  await first.settle(90_000);
+  gate.open();
+  await first.settle();
+  const resumed = await SessionFixture.open({ engine: first.engine, start: latest });
+  await resumed.keys("/usage", ENTER);
+  expect(resumed.terminal.screen.join("\n")).toMatch(/Worked +1m 3\ds/);
+});
+
 describe("a thread that waits for an answer shows what is asked below its history", () => {
   const history = Array.from({ length: 40 }, (_, at) => `- row ${at}`).join("\n");
   const change = { path: "/code/a.ts", kind: "modify" as const, diff: "@@ -1,1 +1,1 @@\n-safe\n+risky\n" };
