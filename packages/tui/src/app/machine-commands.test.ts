@@ -147,6 +147,10 @@ describe("the configuration", () => {
     await session.keys("/config theme unset", ENTER);
     expect(session.config.has("theme")).toBe(false);
     expect(screen()).toContain("Removed theme from ~/.config/flint/config.toml.");
+    await session.keys("/config", ENTER, "theme", ENTER);
+    expect(screen()).toContain("▸ not set ✓");
+    await session.keys(ENTER);
+    expect(session.config.has("theme")).toBe(false);
   });
 
   test("a key with other values is typed after its name", async () => {

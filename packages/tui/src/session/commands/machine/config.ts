@@ -58,6 +58,8 @@ function choose(session: SessionContext, key: ConfigKey): void {
     session.openMenu({
       title: escapeControls(`${name}: ${key.doc}`),
       items: [
+        // Enter twice must not set the first value, which may be the least safe one.
+        ...(value === undefined ? [{ label: "not set", isCurrent: true, choose: () => undefined }] : []),
         ...choices.map((choice) => ({
           label: choice,
           isCurrent: choice === value,
