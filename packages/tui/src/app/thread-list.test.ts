@@ -60,7 +60,9 @@ test("a thread is archived, found among the archived ones, and brought back", as
   await session.keys("a");
   expect([await names(), await names(true)]).toEqual([["first"], ["second"]]);
   expect(screen()).not.toContain("second");
-  await session.keys(".");
+  await session.keys("t");
+  expect(screen()).toMatch(/^Threads of tasks\n {2}There are none\.\n/);
+  await session.keys("t", ".");
   expect(screen()).toContain("Archived threads");
   expect(screen()).toContain("second");
   await session.keys("a");

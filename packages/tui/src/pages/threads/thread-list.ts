@@ -51,6 +51,7 @@ export class ThreadList implements Page {
   #search = new AbortController();
   #archived = false;
   #ofTasks = false;
+  #isLoaded = false;
   #query = "";
   #typing: Typing | undefined;
   #toDelete: string | undefined;
@@ -86,6 +87,7 @@ export class ThreadList implements Page {
       })),
       { look, now: this.#now(), home: this.#session.machine.home },
     );
+    if (rows.length === 0 && this.#isLoaded) rows.push([span("  There are none.", "dim")]);
     const filled = [...rows, ...Array.from({ length: height - rows.length }, (): Line => [])];
     const title = `${this.#archived ? "Archived threads" : "Threads"}${this.#ofTasks ? " of tasks" : ""}`;
     const search = this.#query === "" ? "" : `  matching "${escapeControls(this.#query)}"`;
@@ -287,6 +289,7 @@ export class ThreadList implements Page {
   #show(threads: readonly Thread[]): void {
     const selected = this.#threads[this.#at]?.id;
     this.#threads = threads;
+    this.#isLoaded = true;
     this.#sort();
     const at = this.#threads.findIndex(({ id }) => id === selected);
     if (at !== -1) this.#at = at;
