@@ -148,6 +148,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/server/src/agm/channels.test.ts"],
   },
   {
+    name: "task-recovery-missed",
+    promise: "Tasks that wait for a limit are taken even if it was over before the scheduler looked.",
+    file: "packages/tasks/src/service/scheduler.ts",
+    find: "this.#recovery ??= 0;",
+    replace: "",
+    tests: ["packages/tasks/src/service/service.test.ts"],
+  },
+  {
     name: "task-unrelated-history",
     promise: "Commits of an agent count only if they continue those of the task.",
     file: "packages/host/src/worktrees/turn-commit.ts",

@@ -80,7 +80,11 @@ function afterJudgement(
   if (said === undefined) return finding;
   if (judge === undefined) return { ...finding, state: said };
   const others = finding.reviewers?.filter((reviewer) => reviewer !== judge) ?? [];
-  if (said === "open") return { ...finding, state: said, reviewers: [...others, judge] };
+  if (said === "open") {
+    // A blocker blocks again that did not, because another reviewer's approval was enough in an earlier round.
+    const blocking = finding.blocking || finding.severity === "blocker";
+    return { ...finding, state: said, blocking, reviewers: [...others, judge] };
+  }
   if (others.length > 0) return { ...finding, reviewers: others };
   return { ...finding, state: said };
 }

@@ -106,6 +106,15 @@ describe("of several reviewers of which one approval is enough", () => {
     expect(after(rejected, afterVerdict(rejected, atLimit(NOW + 60_000), context)).step).toBe("execute");
   });
 
+  test("a blocker that one approval has overruled blocks again for the reviewer that repeats it", () => {
+    const blocker = { ...major, severity: "blocker" } as const;
+    const overruled = verdict(verdict(reviewing("any"), { findings: [blocker] }), approve);
+    const sent = { by: "ann", comments: "Add a test", findings: [...overruled.findings] };
+    const again = nextReview(after(overruled, [{ type: "task/rejected", data: sent }]));
+    const repeated = verdict(again, { findings: [blocker] });
+    expect(repeated).toMatchObject({ reviewer: 1, findings: [{ id: "F1", blocking: true, reviewers: [0] }] });
+  });
+
   test("rounds stay bounded when all reject every time", () => {
     let state = reviewing("any", REVIEWERS);
     for (let asked = 0; asked < 6; asked += 1) {

@@ -310,6 +310,19 @@ describe("a run", () => {
 });
 
 describe("the merge", () => {
+  test("that conflicts is settled by the next round, also if that had begun before the result was accepted", () => {
+    const state = after(secondReview(), [
+      { type: "round/started", data: { round: 3, executor: 0, clientId: "c" } },
+    ]);
+    const merging = { ...state, step: "merge" as const };
+    const conflict = { kind: "conflict", files: ["a.ts"], onto: HASH("f") } as const;
+    const back = after(merging, afterMerge(merging, conflict, context));
+    expect(back.findings.at(-1)).toMatchObject({ source: "merge", round: 2, state: "open" });
+    const started = after(back, startRound(back, context));
+    const done = after(started, afterTurn(started, completed(HASH("c")), context));
+    expect(done.findings.at(-1)).toMatchObject({ source: "merge", state: "resolved" });
+  });
+
   test("that conflicts goes to the executor once, then to the user", () => {
     const conflict = { kind: "conflict", files: ["a.ts"], onto: HASH("f") } as const;
     const state = reviewing();

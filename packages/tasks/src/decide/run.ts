@@ -171,7 +171,8 @@ export function afterVerdict(state: TaskState, outcome: ReviewOutcome, context: 
 
 /** Returns the events that follow the merge: the end, another round for a conflict, or the user. */
 export function afterMerge(state: TaskState, outcome: MergeOutcome, context: DecisionContext): Events {
-  const round = currentRound(state)?.round ?? 1;
+  // The round of the result: a later one may have begun before the user accepted it.
+  const round = state.rounds.findLast(({ tree }) => tree !== undefined)?.round ?? 1;
   switch (outcome.kind) {
     case "merged": {
       const { kind: _kind, ...merged } = outcome;

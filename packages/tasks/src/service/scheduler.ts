@@ -53,6 +53,12 @@ export class TaskScheduler {
     this.#ticking ??= this.#tickAll();
   }
 
+  /** Tasks were not taken because of a limit: calls `onRecovery` even if that is over before the next look. */
+  watchRecovery(): void {
+    this.#recovery ??= 0;
+    this.wake();
+  }
+
   /** Resolves once it has looked at everything that it was woken for. */
   async settled(): Promise<void> {
     await this.#ticking;

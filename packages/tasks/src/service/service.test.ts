@@ -20,8 +20,12 @@ function setUp(persist?: (task: string, events: readonly TaskEvent[]) => void) {
   const scheduler = new TaskScheduler({
     ...{ store, leaseMs: LEASE_MS, onProblem },
     context: () => ({ ...context, now }),
-    onRecovery: () => worker?.wake(),
+    onRecovery: () => {
+      recoveries += 1;
+      worker?.wake();
+    },
   });
+  let recoveries = 0;
   let started: (number: number) => void = () => undefined;
   const ran = new Promise<number>((resolve) => {
     started = resolve;
@@ -45,8 +49,19 @@ function setUp(persist?: (task: string, events: readonly TaskEvent[]) => void) {
     return worker;
   };
   const add = () => store.add({ spec: testSpec(), by: "ann", waiting: false });
-  return { store, scheduler, start, ran, runs, add, problems, jump: (by: number) => (now += by) };
+  const woken = () => recoveries;
+  return { store, scheduler, start, ran, runs, add, problems, woken, jump: (by: number) => (now += by) };
 }
+
+test("a scheduler wakes the worker for a limit that was over before it looked", async () => {
+  const { scheduler, woken } = setUp();
+  scheduler.watchRecovery();
+  await scheduler.settled();
+  expect(woken()).toBe(1);
+  scheduler.wake();
+  await scheduler.settled();
+  expect(woken()).toBe(1);
+});
 
 describe("a worker", () => {
   test("takes a task whose last worker was killed, as soon as its run counts as lost", async () => {

@@ -98,7 +98,7 @@ export class TaskService {
         concurrency: options.concurrency ?? CONCURRENCY,
       },
       onProblem: (message) => options.onProblem(message),
-      onWait: () => this.#scheduler.wake(),
+      onWait: () => this.#scheduler.watchRecovery(),
       run: (lease, state, signal) => this.#run(lease, state, signal),
     });
     const { folders, disk, verify } = options;

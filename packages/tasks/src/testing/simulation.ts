@@ -143,7 +143,7 @@ export class Simulation {
     this.#isAwake = false;
     const tasks = await this.store.list();
     const accounts = accountsOf(tasks, this.#reported);
-    if (waitForReport(tasks, accounts, this.#now)) this.#scheduler.wake();
+    if (waitForReport(tasks, accounts, this.#now)) this.#scheduler.watchRecovery();
     for (const { task } of plan(tasks, accounts, this.#now)) {
       if (this.#hands.length >= CONCURRENCY) return;
       const lease = await this.store.lease(task.id, `w${this.#random.below(3)}`, LEASE_MS);
