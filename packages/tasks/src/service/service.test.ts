@@ -49,18 +49,18 @@ function setUp(persist?: (task: string, events: readonly TaskEvent[]) => void) {
     return worker;
   };
   const add = () => store.add({ spec: testSpec(), by: "ann", waiting: false });
-  const woken = () => recoveries;
-  return { store, scheduler, start, ran, runs, add, problems, woken, jump: (by: number) => (now += by) };
+  const recovered = () => recoveries;
+  return { store, scheduler, start, ran, runs, add, problems, recovered, jump: (by: number) => (now += by) };
 }
 
 test("a scheduler wakes the worker for a limit that was over before it looked", async () => {
-  const { scheduler, woken } = setUp();
+  const { scheduler, recovered } = setUp();
   scheduler.watchRecovery();
   await scheduler.settled();
-  expect(woken()).toBe(1);
+  expect(recovered()).toBe(1);
   scheduler.wake();
   await scheduler.settled();
-  expect(woken()).toBe(1);
+  expect(recovered()).toBe(1);
 });
 
 describe("a worker", () => {
