@@ -68,7 +68,7 @@ const AGENTS: readonly RealAgent[] = [
       ...[".claude/plugins/p/plugin.json", ".claude/skills/s/SKILL.md", ".claude/agents/a.md"],
       ...[".claude/settings.local.json", ".claude/.config.json"],
     ],
-    sessions: /^\.claude\/(?:projects|sessions|file-history|todos|tasks|plans|debug)\//,
+    sessions: /^\.claude\/projects\/[\w-]+\/[\w-]+\.jsonl$/,
     resumes: true,
     async driver(program, home) {
       const model = await offlineModel(onTestFinished);
@@ -100,7 +100,7 @@ const AGENTS: readonly RealAgent[] = [
       ],
       ...[".codex/shell_snapshots/1.sh", ".codex/tmp/arg0/x/apply_patch", ".codex/.env"],
     ],
-    sessions: /^\.codex\/(?:sessions|archived_sessions|log|flint-index|thread-writer-locks)\//,
+    sessions: /^\.codex\/sessions\/[\d/]+\/rollout-[\w-]+\.jsonl$/,
     resumes: true,
     async driver(program, home) {
       const model = await offlineModel(onTestFinished);
@@ -217,7 +217,7 @@ describeEachMechanism("with %s", (mechanism, withMechanism) => {
       const sandbox = threadSandbox(commands, () => false);
       const settings = testSettings(agent.model, workspace);
       const open = async (nativeId?: string) => {
-        const session = await driver.open(sessionSpec(settings, sandbox, { nativeId }));
+        const session = await driver.open(sessionSpec(settings, sandbox, { threadId: "t", nativeId }));
         onTestFinished(() => session.close());
         return session;
       };
@@ -237,6 +237,7 @@ describeEachMechanism("with %s", (mechanism, withMechanism) => {
       const second = await run(session, "run `sh hostile.sh`");
       for (const turn of [first, second]) expect(turn.actions).toMatchObject([{ kind: "command" }]);
       await session.close();
+      await driver.close?.();
       expect(left()).toEqual(agent.files);
 
       if (!agent.resumes) return;

@@ -1,5 +1,7 @@
 import type { Mutation } from "../mutation.ts";
 
+const THREAD_SESSIONS = "packages/drivers/src/shared/sessions/thread-sessions.ts";
+const THREAD_SESSIONS_TESTS = ["packages/drivers/src/shared/sessions/thread-sessions.test.ts"];
 const CODEX_REQUESTS = "packages/drivers/src/codex/server-requests.ts";
 const CODEX_REQUEST_TESTS = ["packages/drivers/src/codex/server-requests.test.ts"];
 const CLAUDE_PROCESS = "packages/drivers/src/claude/process/process.ts";
@@ -9,6 +11,54 @@ const CLAUDE_REQUEST_TESTS = ["packages/drivers/src/claude/control-requests.test
 
 /** Faults in what agents are sent, and in how their output is read. */
 export const DRIVER_FAULTS: readonly Mutation[] = [
+  {
+    name: "codex-session-mode-published",
+    promise: "A published session of Codex does not turn off approvals.",
+    file: "packages/drivers/src/shared/sessions/codex-transcripts.ts",
+    find: '["approvalpolicy", "on-request"],',
+    replace: "",
+    tests: ["packages/drivers/src/shared/sessions/transcripts.test.ts"],
+  },
+  {
+    name: "claude-session-lines-published",
+    promise: "Nothing but the conversation of a session of Claude is published.",
+    file: "packages/drivers/src/shared/sessions/claude-transcripts.ts",
+    find: "CONVERSATION.has(type)",
+    replace: "CONVERSATION.has(type) || true",
+    tests: ["packages/drivers/src/shared/sessions/transcripts.test.ts"],
+  },
+  {
+    name: "foreign-session-replaced",
+    promise: "A confined agent cannot replace a session that it was not given.",
+    file: THREAD_SESSIONS,
+    find: 'if (known === undefined && existing.length > 0) return "there is another one with its id";',
+    replace: "",
+    tests: THREAD_SESSIONS_TESTS,
+  },
+  {
+    name: "changed-session-replaced",
+    promise: "A session that was changed outside of Flint meanwhile is not replaced.",
+    file: THREAD_SESSIONS,
+    find: "original === undefined || original.identity !== known.identity",
+    replace: "original === undefined",
+    tests: THREAD_SESSIONS_TESTS,
+  },
+  {
+    name: "session-of-another-claimed",
+    promise: "An agent cannot claim a session that is already there.",
+    file: THREAD_SESSIONS,
+    find: "(await this.#originals.find(id)).length > 0 ||",
+    replace: "",
+    tests: THREAD_SESSIONS_TESTS,
+  },
+  {
+    name: "session-link-followed",
+    promise: "A link in the place of a session is not followed.",
+    file: "packages/host/src/files/folder-below.ts",
+    find: "const FILE = constants.O_RDONLY | constants.O_NOFOLLOW |",
+    replace: "const FILE = constants.O_RDONLY |",
+    tests: THREAD_SESSIONS_TESTS,
+  },
   {
     name: "codex-declined-file-accepted",
     promise: "Codex does not make a file change that the user declined.",

@@ -128,6 +128,8 @@ export interface PrivateFolder {
    * original replaces the copy, and of two changes that of the original counts.
    */
   readonly copies?: readonly CopiedFile[];
+  /** Folders in it that are others for this program, which it can write. */
+  readonly replaced?: readonly { readonly name: string; readonly source: string }[];
 }
 
 /** A long-running program with a protocol on its pipes, such as an agent or an MCP server. */

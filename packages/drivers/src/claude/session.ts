@@ -65,6 +65,8 @@ export class ClaudeSession implements DriverSession {
   /** The work that Claude initiated itself, as long as there is no turn for it. */
   #initiated: AgentInitiatedFrames | undefined;
   #processes = 0;
+  /** Resolves once it is known which session Claude goes on with. */
+  #changed: Promise<void> = Promise.resolve();
   #begun: Promise<RunningTurn | undefined> = Promise.resolve(undefined);
   readonly #closing = new AbortController();
 
@@ -129,6 +131,8 @@ export class ClaudeSession implements DriverSession {
     const promptId = process.connection.sendUserMessage(blocks, inputMeta(turn.input));
     this.#isSummarySent = true;
     const running = this.#startTurn(process, turn, promptId);
+    for (const message of await process.connection.sessions.takeProblems())
+      turn.emit({ type: "warning", message, reason: "agent" });
     for (const event of this.#background.takeReport()) turn.emit(event);
     const initiated = this.#takeInitiated();
     if (initiated !== undefined) running.join(initiated.frames);
@@ -151,7 +155,10 @@ export class ClaudeSession implements DriverSession {
       ...{ turn, connection, memory, clock: this.#options.clock, promptId },
       prices: this.#options.agent.prices,
       clientTools: clientToolsOf(this.#spec),
-      session: (nativeId) => this.#reportSession(turn, nativeId),
+      session: (nativeId) =>
+        nativeId === this.#session.id
+          ? this.#reportSession(turn, nativeId)
+          : this.#changeSession(turn, nativeId),
       completed: (item) => this.#background.shown(item),
     });
     this.#turn = running;
@@ -191,14 +198,26 @@ export class ClaudeSession implements DriverSession {
     const { process, running } = (await begun) ?? {};
     if (process === undefined || running === undefined) return { status: "interrupted" };
     const outcome = await running.ended;
+    await this.#changed;
     this.#turn = undefined;
     process.memory = running.memory;
     const lines = process.connection.takeMalformedLines();
     if (lines > 0) turn.emit({ type: "extension", method: "anthropic/badLines", params: { lines } });
+    void process.connection.sessions.publish();
     const endsWithTurn = this.#options.agent.processSpan === "turn";
     const leavesTasks = outcome.status !== "completed" && this.#background.isRunning;
     if (endsWithTurn || leavesTasks) await process.connection.stop();
     return outcome;
+  }
+
+  /** Claude can begin another session. One that is not its own is not what the thread goes on with. */
+  #changeSession(turn: TurnContext, nativeId: string): void {
+    const change = async () => {
+      const process = await this.#process;
+      if ((await process?.connection.sessions.claim(nativeId)) === true) this.#reportSession(turn, nativeId);
+    };
+    // Expected: the process could not be started, or the disk is full.
+    this.#changed = this.#changed.then(change).catch(() => undefined);
   }
 
   #reportSession(turn: TurnContext, nativeId: string): void {
@@ -267,7 +286,8 @@ export class ClaudeSession implements DriverSession {
     const steering = await steeringOf(this.#spec);
     const { stepLimit } = agent;
     const given = { program, session, settings, sandbox, steering, home, offline, stepLimit };
-    const launch = await claudeLaunch(given);
+    const { threadId } = this.#spec;
+    const launch = await claudeLaunch({ ...given, threadId, stateFolder: agent.stateFolder });
     this.#processes += 1;
     const number = this.#processes;
     // The last frames of an earlier process, and its end, do not concern the turn that runs now.

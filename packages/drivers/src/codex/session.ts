@@ -139,6 +139,7 @@ export class CodexSession implements DriverSession {
     } finally {
       this.#turn = undefined;
       this.#totalTokens = running.totalTokens;
+      this.#thread.publish();
     }
   }
 

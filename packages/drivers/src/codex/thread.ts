@@ -2,7 +2,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock, SessionSpec, TurnContext } from "@flint/core/ports";
-import { type BackgroundCommand, errorMessage, isUnconfined, type ThreadSettings } from "@flint/protocol";
+import {
+  type BackgroundCommand,
+  errorMessage,
+  FlintError,
+  isUnconfined,
+  type ThreadSettings,
+} from "@flint/protocol";
 import type { CodexUserInput } from "@flint/protocol/codex";
 import { steeringOf } from "../shared/folders/project-files.ts";
 import { historyText } from "../shared/history-text.ts";
@@ -82,12 +88,20 @@ export class CodexThread {
     const { thread, model } =
       existing ??
       (await server.request("thread/start", { ...params, ...dynamicTools(this.#spec.clientTools ?? []) }));
+    if (!(await server.sessions.claim(thread.id))) throw notItsOwn(thread.id);
     this.#loaded = { server, id: thread.id, model };
     this.#nativeId = thread.id;
     this.#stopListening = server.listen(thread.id, this.#listener);
     turn.emit({ type: "session", nativeId: thread.id });
+    for (const message of await server.sessions.takeProblems())
+      turn.emit({ type: "warning", message, reason: "agent" });
     await this.#reportDrift(turn, server);
     return this.#loaded;
+  }
+
+  /** Has what was said so far stored where Codex finds it outside of the sandbox. */
+  publish(): void {
+    void this.#loaded?.server.sessions.publish();
   }
 
   /** Stops the commands that a stopped or failed turn left running. */
@@ -176,10 +190,12 @@ export class CodexThread {
     cancelTimer();
     this.#stopListening();
     this.#loaded = undefined;
+    await server.sessions.publish();
   }
 
   /** Resumes the thread; undefined if Codex no longer has it. */
   async #resume(server: CodexServer, threadId: string, params: ReturnType<typeof threadParams>) {
+    await server.sessions.resume(threadId);
     // Expected: it was never written because it had no turns, or it was deleted.
     return server
       .request("thread/resume", { ...params, threadId, excludeTurns: true })
@@ -196,6 +212,7 @@ export class CodexThread {
     if (forkOf === undefined) return undefined;
     // Expected: Codex no longer has it.
     const { nativeId: threadId, position: lastTurnId } = forkOf;
+    await server.sessions.copy(threadId);
     const upTo = lastTurnId === undefined ? {} : { lastTurnId };
     return server.request("thread/fork", { ...params, threadId, ...upTo }).then(
       (copy) => {
@@ -218,6 +235,12 @@ export class CodexThread {
     const params = { version: server.version, changes: [...changes] };
     turn.emit({ type: "extension", method: "openai/drift", params });
   }
+}
+
+/** A process in which something else runs could name the thread of another. */
+function notItsOwn(threadId: string): FlintError {
+  const message = `Codex began the thread ${threadId}, which is already there and not its own. Send the prompt again; if that does not help, start a new thread.`;
+  return new FlintError("agentFailed", message, { threadId });
 }
 
 function isMissing(thrown: unknown): boolean {

@@ -11,8 +11,9 @@ import { FlintError, hostRuleProblem, isUnconfined, type SandboxPolicy } from "@
 import type { Transport } from "@flint/rpc";
 import { StderrTail, streamTransport } from "@flint/rpc/node";
 import type { AgentFolder } from "./folders/agent-folders.ts";
-import { agentPaths } from "./folders/agent-paths.ts";
+import { type AgentThread, agentPaths, sessionPlace } from "./folders/agent-paths.ts";
 import type { AgentKeys } from "./keys/agent-keys.ts";
+import { ThreadSessions } from "./sessions/thread-sessions.ts";
 
 /** The program to start, and its folders. */
 export interface AgentProcessSpec {
@@ -29,7 +30,9 @@ export interface AgentProcessSpec {
   readonly hosts: readonly string[];
   /** The agent's own folders, of which it writes only its sessions and its login. */
   readonly folders: readonly AgentFolder[];
-  /** Paths of the project that it sees empty, because they are not trusted. */
+  /** Whose sessions it works on; it stores none if it works for no thread. */
+  readonly thread?: (Omit<AgentThread, "cwd"> & SessionIds) | undefined;
+  /** What of the project it sees empty, because it is not trusted. */
   readonly maskedPaths?: readonly string[];
   /** Folders of the project of which it sees a private version. */
   readonly projectFolders?: readonly PrivateFolder[];
@@ -37,6 +40,28 @@ export interface AgentProcessSpec {
   readonly home?: string;
   /** Keys in its environment that it does not get, and its commands neither; absent if there are none. */
   readonly keys?: AgentKeys | undefined;
+}
+
+/** Sessions that an agent's process starts with. */
+export interface SessionIds {
+  /** Those of the thread. One that is begun under a known id is among them. */
+  readonly resumed?: readonly (string | undefined)[];
+  /** Those that it copies. */
+  readonly copied?: readonly (string | undefined)[];
+}
+
+/** What an agent's process may do with sessions. */
+export interface AgentSessions {
+  /** Makes a session of the thread available, as far as there is one. */
+  resume(id: string): Promise<void>;
+  /** Makes a session available to be copied. */
+  copy(id: string): Promise<void>;
+  /** Whether a session that the agent says it has begun is not that of somebody else. */
+  claim(id: string): Promise<boolean>;
+  /** Stores what was written so far where the agent finds it outside of the sandbox. Never rejects. */
+  publish(): Promise<void>;
+  /** Why sessions of the thread were not published, once. */
+  takeProblems(): Promise<readonly string[]>;
 }
 
 /**
@@ -77,23 +102,28 @@ export class AgentProcess {
   readonly exited: Promise<AgentExit>;
   /** Runs single commands of the agent beyond its sandbox; undefined if it has none, or none can be had. */
   readonly broker: CommandBroker | undefined;
+  readonly sessions: AgentSessions;
   readonly #running: RunningProcess;
+  readonly #cleaned: Promise<void>;
   #hasClosedOutput = false;
 
   private constructor(
     name: string,
     running: RunningProcess,
     broker: CommandBroker | undefined,
+    sessions: AgentSessions,
     clean: () => Promise<void>,
   ) {
     this.name = name;
+    this.sessions = sessions;
     this.broker = broker;
     this.#running = running;
     const stderr = new StderrTail(running.stderr);
     this.transport = streamTransport(running.stdout, running.stdin);
     this.#watchOutput();
+    this.#cleaned = running.exited.then(clean);
     this.exited = running.exited.then(async ({ exitCode }) => {
-      await Promise.all([stderr.ended, broker?.close(), clean()]);
+      await Promise.all([stderr.ended, broker?.close(), this.#cleaned]);
       return { exitCode, lastLines: stderr.lines };
     });
   }
@@ -106,27 +136,33 @@ export class AgentProcess {
     const hidden = isUnconfined(policy) ? await existing(maskedPaths) : [];
     if (hidden.length > 0) throw cannotHide(name, hidden);
     const home = spec.home ?? spec.environment.HOME ?? homedir();
+    const isFree = isUnconfined(policy);
+    const thread = isFree ? undefined : spec.thread && { ...spec.thread, cwd: workspace };
     const {
       environment: added,
       sandboxed,
+      sessions: apart,
       clean,
       ...paths
-    } = await agentPaths(folders, spec.environment, home);
-    const environment = { ...spec.environment, ...added, ...(isUnconfined(policy) ? {} : sandboxed) };
+    } = await agentPaths(folders, spec.environment, home, thread);
+    const environment = { ...spec.environment, ...added, ...(isFree ? {} : sandboxed) };
     const process = { command, cwd, workspace, policy, environment };
     // Every agent has to reach its model.
     const hosts = [...spec.hosts, ...hostsIn(Object.values(environment))];
-    // If it cannot be started, nothing is left of its broker.
-    const broker = isUnconfined(policy) ? undefined : await sandbox.openBroker?.();
+    let broker: CommandBroker | undefined;
+    // If it cannot be started, nothing is left of its broker and its sessions.
     try {
+      const sessions = apart ?? sharedSessions(spec, home);
+      await makeAvailable(sessions, spec.thread);
+      broker = isFree ? undefined : await sandbox.openBroker?.();
       const privateFolders = [...paths.privateFolders, ...projectFolders];
       const running = await sandbox.start({
         ...{ ...process, ...paths, privateFolders },
         ...{ hosts, maskedPaths, broker },
       });
-      return new AgentProcess(name, running, broker, isUnconfined(policy) ? async () => undefined : clean);
+      return new AgentProcess(name, running, broker, sessions, isFree ? async () => undefined : clean);
     } catch (thrown) {
-      await broker?.close();
+      await Promise.all([broker?.close(), isFree ? undefined : clean()]);
       throw thrown;
     }
   }
@@ -145,9 +181,10 @@ export class AgentProcess {
     }
   }
 
-  /** Stops it and everything it started, after `graceMs` by force. Resolves once every process is gone. */
-  stop(graceMs?: number): Promise<void> {
-    return this.#running.stop(graceMs);
+  /** Stops it and everything it started, after `graceMs` by force. Resolves once every process is gone, and its sessions are stored. */
+  async stop(graceMs?: number): Promise<void> {
+    await this.#running.stop(graceMs);
+    await this.#cleaned;
   }
 
   /** The error for everything that still needed the process, once it has ended. */
@@ -178,6 +215,33 @@ export class AgentProcess {
     const { lastLines } = await this.exited;
     return lastLines === "" ? "" : ` Its last output:\n${lastLines}`;
   }
+}
+
+async function makeAvailable(
+  sessions: AgentSessions,
+  { resumed = [], copied = [] }: SessionIds = {},
+): Promise<void> {
+  for (const id of resumed) if (id !== undefined) await sessions.resume(id);
+  for (const id of copied) if (id !== undefined) await sessions.copy(id);
+}
+
+/** An agent without a sandbox works on all sessions. Those that another one in a sandbox works on are published first. */
+function sharedSessions(
+  { folders, environment, thread, workspace, cwd }: AgentProcessSpec,
+  home: string,
+): AgentSessions {
+  const place = sessionPlace(folders, environment, home, thread?.stateFolder);
+  const publish = async (id: string) => {
+    if (place !== undefined && thread?.stateFolder !== undefined)
+      await ThreadSessions.publish({ ...place, cwd: workspace ?? cwd }, id);
+  };
+  return {
+    resume: publish,
+    copy: publish,
+    claim: async () => true,
+    publish: async () => {},
+    takeProblems: async () => [],
+  };
 }
 
 /** Without a sandbox nothing can be hidden from it. */

@@ -5,6 +5,7 @@ import type { NativeHistory, NativeSessionInfo, NativeSessions } from "@flint/co
 import { FileAccessError, readPlainFile } from "@flint/host/files";
 import { FlintError, isRecord } from "@flint/protocol";
 import { dropPrototypeKeys, findExcess } from "@flint/rpc";
+import type { Transcripts } from "./sessions/transcripts.ts";
 
 /** Larger sessions are not read; nothing of a session is held twice. */
 const MAX_BYTES = 128 * 1024 * 1024;
@@ -33,7 +34,12 @@ export interface SessionPlace {
   readonly name: RegExp;
 }
 
-/** Facts about a session in its lines. */
+/** Where an agent stores the sessions that it resumes, in its own folder. */
+export function sessionPlaceIn(folder: string, { folder: name, ...files }: Transcripts): SessionPlace {
+  return { root: join(folder, name), ...files };
+}
+
+/** What the lines of a session say about it. */
 export type SessionHead = Pick<NativeSessionInfo, "cwd" | "preview">;
 
 /** The way an agent stores its sessions, and the meaning of their lines. */

@@ -21,6 +21,7 @@ import {
   CLAUDE_FOLDER,
   CODEX_FOLDER,
   defaultFolders,
+  GOOSE_FOLDERS,
 } from "../shared/folders/agent-folders.ts";
 import { agentPaths, folderPath } from "../shared/folders/agent-paths.ts";
 
@@ -112,10 +113,12 @@ const OWNERS = {
   gemini: ".gemini",
   unknown: ".newcomer",
 };
-/** Files that agents store for later. */
+/** Sessions that no thread has to do with. */
+const OTHER_SESSIONS = [".claude/projects/p/1.jsonl", ".codex/sessions/2026/11/19/1.jsonl"];
+/** What agents store for later. */
 export const SESSIONS = [
-  ...[".claude/projects/p/1.jsonl", ".codex/sessions/2026/1.jsonl", ".local/share/opencode/storage/1.json"],
-  ...[".local/share/opencode/flint/opencode.db", ".local/share/goose/sessions/sessions.db"],
+  ...[".local/share/opencode/storage/1.json", ".local/share/opencode/flint/opencode.db"],
+  ".local/share/goose/sessions/sessions.db",
 ];
 
 /** A home with all of it, or with nothing but a folder to work in. */
@@ -126,7 +129,7 @@ export function stage(isEmpty = false) {
   if (isEmpty) return home;
   const logins = Object.entries(LOGINS).map(([name, [before]]) => [name, JSON.stringify(before)] as const);
   for (const [name, content] of [
-    ...[...SETTINGS, ...SESSIONS].map((name) => [name, "before\n"] as const),
+    ...[...SETTINGS, ...OTHER_SESSIONS, ...SESSIONS].map((name) => [name, "before\n"] as const),
     ...logins,
   ]) {
     mkdirSync(dirname(join(home, name)), { recursive: true });
@@ -170,8 +173,10 @@ export function describeAgentFolders(agents: readonly string[]): void {
       moved: Readonly<Record<string, string>> = {},
     ) {
       const before = filesIn(home);
-      const { environment, sandboxed, ...paths } = await agentPaths(AGENTS[name] ?? [], moved, home);
       const workspace = join(home, "workspace");
+      const thread = { threadId: "t", cwd: workspace, stateFolder: undefined };
+      const found = await agentPaths(AGENTS[name] ?? [], moved, home, thread);
+      const { environment, sandboxed, clean, sessions: _, ...paths } = found;
       const sandbox = new CommandSandbox({ environment: process.env, mechanisms: [mechanism] });
       const running = await sandbox.start({
         ...{ command: ["sh", "-c", script], cwd: workspace, workspace, policy, ...paths },
@@ -179,6 +184,7 @@ export function describeAgentFolders(agents: readonly string[]): void {
       });
       expect(await text(running.stdout)).toBe("done\n");
       await running.exited;
+      await clean();
       const mine = (path: string) =>
         paths.ownPaths.some((own) => `${join(home, path)}/`.startsWith(join(own, "/")));
       return { before, after: filesIn(home), mine };
@@ -253,10 +259,10 @@ export function describeAgentFolders(agents: readonly string[]): void {
       test("leaves no link among its sessions that an agent outside would follow", async () => {
         const home = stage();
         const workspace = join(home, "workspace");
-        const planted = join(home, ".codex/sessions/2026/later.jsonl");
+        const planted = join(home, ".local/share/goose/sessions/later.db");
         const agent = await AgentProcess.start({
           ...{
-            name: "Codex",
+            name: "Goose",
             command: ["sh", "-c", `ln -s "$HOME/.bashrc" ${planted} && test -L ${planted}`],
           },
           ...{
@@ -267,10 +273,10 @@ export function describeAgentFolders(agents: readonly string[]): void {
             home,
           },
           ...{ sandbox: new CommandSandbox({ environment: process.env, mechanisms: [mechanism] }) },
-          folders: [CODEX_FOLDER],
+          folders: GOOSE_FOLDERS,
         });
         expect(await agent.exited).toEqual({ exitCode: 0, lastLines: "" });
-        expect(readdirSync(dirname(planted))).toEqual(["1.jsonl"]);
+        expect(readdirSync(dirname(planted))).toEqual(["sessions.db"]);
       });
 
     if (agents.includes("claude"))

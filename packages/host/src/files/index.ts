@@ -1,5 +1,6 @@
 export { freeSpace, sizeOf } from "./disk-space.ts";
 export { removeEscapingSymlinks } from "./escaping-symlinks.ts";
+export { type FileBelow, readBelow, removeBelow, replaceBelow } from "./folder-below.ts";
 export {
   type ImageInput,
   imageFromBytes,

@@ -30,7 +30,8 @@ export class PrivateFolders {
 
   /** Makes those that need more than an empty folder in memory. */
   async acquire(folders: readonly PrivateFolder[] = []): Promise<PrivateFoldersLease> {
-    const needsDisk = ({ readOnly, copies }: PrivateFolder) => readOnly !== undefined || copies !== undefined;
+    const needsDisk = ({ readOnly, copies, replaced }: PrivateFolder) =>
+      [readOnly, copies, replaced].some((names) => names !== undefined);
     if (!folders.some(needsDisk)) return { privateFolders: folders, release: async () => undefined };
     const root = await this.#create();
     const copies: FileCopies[] = [];
@@ -45,6 +46,7 @@ export class PrivateFolders {
         if (!needsDisk(folder)) return folder;
         const source = join(root, String(at));
         await mkdir(source, { mode: 0o700 });
+        for (const { name } of folder.replaced ?? []) await mkdir(join(source, name), { mode: 0o700 });
         const files = (folder.copies ?? []).map(({ name, original = join(folder.path, name), accepts }) => {
           return { original, copy: join(source, name), ...(accepts && { accepts }) };
         });

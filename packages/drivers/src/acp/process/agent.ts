@@ -81,7 +81,9 @@ export class AcpAgent {
       const reachable = await agentServers({ spec, settings, broker: process.broker });
       const { servers, warnings } = mcpServersFor(reachable, initialized);
       const session = await handshake.open(initialized, servers);
-      return new AcpAgent(connection, profile, initialized, session, warnings);
+      if (!(await process.sessions.claim(session.sessionId))) throw notItsOwn(profile, session.sessionId);
+      const problems = await process.sessions.takeProblems();
+      return new AcpAgent(connection, profile, initialized, session, [...warnings, ...problems]);
     } catch (thrown) {
       const failure = thrown instanceof FlintError ? thrown : await connection.failure(thrown);
       await connection.stop();
@@ -101,7 +103,8 @@ export class AcpAgent {
 
   /** Sends a prompt. Resolves with the response at the end of the turn. */
   prompt(prompt: readonly ContentBlock[]): Promise<JsonObject> {
-    return this.#connection.request("session/prompt", { sessionId: this.sessionId, prompt });
+    const response = this.#connection.request("session/prompt", { sessionId: this.sessionId, prompt });
+    return response.finally(() => this.#connection.publishSession());
   }
 
   /** Asks the agent to cancel the turn. */
@@ -209,4 +212,10 @@ export class AcpAgent {
     const message = `${displayName} does not ask in its mode ${value}, and the approval policy is always. Choose another mode or another policy.`;
     throw new FlintError("invalidParams", message);
   }
+}
+
+/** A process in which something else runs could name the session of another. */
+function notItsOwn({ displayName }: AcpProfile, sessionId: string): FlintError {
+  const message = `${displayName} began the session ${sessionId}, which is already there and not its own. Send the prompt again; if that does not help, start a new thread.`;
+  return new FlintError("agentFailed", message, { sessionId });
 }

@@ -87,6 +87,11 @@ export class AcpConnection {
     void process.exited.then(() => this.#peer.close());
   }
 
+  /** Has the session stored, as it is so far, where the agent finds it outside of the sandbox. */
+  publishSession(): void {
+    void this.#process.sessions.publish();
+  }
+
   /** Resolves when nothing more can come from the agent. */
   get closed(): Promise<unknown> {
     return this.#peer.closed;

@@ -33,7 +33,7 @@ async function startedWith(
       ...{ version: "1", sandbox, offlineFolder: async () => path, ...offline },
       program: async () => ({ command: ["codex-acp"], environment }),
     },
-    spec: { sandbox, mcpServers: [] },
+    spec: { threadId: "t", sandbox, mcpServers: [] },
     settings: { model: "codex-acp/default", cwd: path, config: {}, approvalPolicy, sandboxPolicy },
     nativeId: undefined,
     handlers: {

@@ -25,7 +25,10 @@ export interface AcpAgentOptions extends AgentOptions {
 /** The purpose and the settings for which an agent is started. */
 export interface AgentStart {
   readonly options: AcpAgentOptions;
-  readonly spec: Pick<SessionSpec, "sandbox" | "mcpServers" | "mcpProblem" | "mcpFailed" | "steering">;
+  readonly spec: Pick<
+    SessionSpec,
+    "threadId" | "sandbox" | "mcpServers" | "mcpProblem" | "mcpFailed" | "steering"
+  >;
   readonly settings: ThreadSettings;
   /** The session to resume. */
   readonly nativeId: string | undefined;
@@ -37,7 +40,7 @@ export interface AgentStart {
 }
 
 /** Starts an agent's program in the thread's sandbox. Rejects with a FlintError that names what is missing. */
-export async function startProcess({ options, spec, settings }: AgentStart) {
+export async function startProcess({ options, spec, settings, nativeId, forkOf }: AgentStart) {
   const { profile } = options;
   const program = await requireProgram(options, profile, settings.cwd);
   const steering = await steeringOf(spec);
@@ -57,6 +60,10 @@ export async function startProcess({ options, spec, settings }: AgentStart) {
     maskedPaths: maskedPaths(profile.project, steering, !isUnconfined(settings.sandboxPolicy)),
     projectFolders: privateProjectFolders(profile.project, steering),
     folders,
+    thread: {
+      ...{ threadId: spec.threadId, stateFolder: options.stateFolder },
+      ...{ resumed: [nativeId], copied: [forkOf] },
+    },
     hosts: profile.hosts,
     sandbox: spec.sandbox,
   });

@@ -1,17 +1,20 @@
-import { join } from "node:path";
 import { previewOf } from "@flint/protocol";
 import { stringField } from "../../shared/json.ts";
-import { SessionFolder, type SessionHead, type SessionLine } from "../../shared/session-files.ts";
+import {
+  SessionFolder,
+  type SessionHead,
+  type SessionLine,
+  sessionPlaceIn,
+} from "../../shared/session-files.ts";
+import { CLAUDE_TRANSCRIPTS } from "../../shared/sessions/claude-transcripts.ts";
 import { conversation, promptOf } from "./conversation.ts";
 import { turnsOf } from "./turns.ts";
-
-const NAME = /^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/;
 
 /** The sessions in Claude's configuration folder. */
 export function claudeSessions(folder: string): SessionFolder {
   return new SessionFolder({
     agentName: "Claude Code",
-    place: { root: join(folder, "projects"), depth: 1, name: NAME },
+    place: sessionPlaceIn(folder, CLAUDE_TRANSCRIPTS),
     describe: (lines) => describe(conversation(lines)),
     async history(lines, cwd) {
       const transcript = conversation(lines);

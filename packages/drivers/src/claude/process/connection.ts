@@ -13,7 +13,7 @@ import {
   userLine,
 } from "@flint/protocol/claude";
 import { LineReader, Outbox, type Trace } from "@flint/rpc";
-import { AgentProcess, type AgentProcessSpec } from "../../shared/agent-process.ts";
+import { AgentProcess, type AgentProcessSpec, type AgentSessions } from "../../shared/agent-process.ts";
 
 /** Time within which Claude must answer a request that needs no model. */
 const ANSWER_MS = 10_000;
@@ -79,6 +79,11 @@ export class ClaudeConnection {
   /** Runs single commands beyond Claude's sandbox, if that is possible. */
   get broker(): CommandBroker | undefined {
     return this.#process.broker;
+  }
+
+  /** What Claude may do with sessions. */
+  get sessions(): AgentSessions {
+    return this.#process.sessions;
   }
 
   get isClosed(): boolean {

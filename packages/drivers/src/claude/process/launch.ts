@@ -34,6 +34,9 @@ export interface OfflineAccess {
 export interface ClaudeLaunch {
   readonly program: AgentProgram;
   readonly session: SessionReference;
+  readonly threadId: string;
+  /** Flint's folder for the state of agents. */
+  readonly stateFolder?: string | undefined;
   readonly settings: ThreadSettings;
   readonly sandbox: Sandbox;
   /** The files of the project that steer Claude. */
@@ -50,6 +53,8 @@ export interface ClaudeLaunch {
 export async function claudeLaunch(launch: ClaudeLaunch): Promise<AgentProcessSpec> {
   const { program, session, settings, sandbox, steering, home, offline } = launch;
   const { cwd, sandboxPolicy: policy } = settings;
+  const { threadId, stateFolder } = launch;
+  const thread = { threadId, stateFolder, resumed: [session.id], copied: [session.forkOf] };
   const instructions = [await claudeInstructions(settings), isUnconfined(policy) ? "" : SANDBOX_INSTRUCTIONS]
     .filter((text) => text !== "")
     .join("\n\n");
@@ -71,7 +76,18 @@ export async function claudeLaunch(launch: ClaudeLaunch): Promise<AgentProcessSp
           }),
         })
       : undefined;
-  return { name: "Claude", command: commandWith(), cwd, policy, environment, sandbox, home, keys, ...own };
+  return {
+    name: "Claude",
+    command: commandWith(),
+    cwd,
+    policy,
+    environment,
+    sandbox,
+    home,
+    keys,
+    thread,
+    ...own,
+  };
 }
 
 type Variables = Readonly<Record<string, string>>;

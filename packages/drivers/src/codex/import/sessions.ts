@@ -1,17 +1,20 @@
-import { join } from "node:path";
 import { previewOf } from "@flint/protocol";
 import { objectOf, stringField } from "../../shared/json.ts";
-import { SessionFolder, type SessionHead, type SessionLine } from "../../shared/session-files.ts";
+import {
+  SessionFolder,
+  type SessionHead,
+  type SessionLine,
+  sessionPlaceIn,
+} from "../../shared/session-files.ts";
+import { CODEX_TRANSCRIPTS } from "../../shared/sessions/codex-transcripts.ts";
 import { itemsOf, promptIn } from "./items.ts";
 import { turnsOf } from "./turns.ts";
-
-const NAME = /^rollout-.*-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/;
 
 /** The sessions in Codex's home. */
 export function codexSessions(folder: string): SessionFolder {
   return new SessionFolder({
     agentName: "Codex",
-    place: { root: join(folder, "sessions"), depth: 3, name: NAME },
+    place: sessionPlaceIn(folder, CODEX_TRANSCRIPTS),
     isListed: (lines) => !isSubAgent(lines),
     describe,
     async history(lines, cwd) {

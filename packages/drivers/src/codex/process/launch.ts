@@ -56,6 +56,8 @@ export interface CodexLaunch extends AgentProgram {
   readonly serverSandbox: ServerSandbox;
   readonly folders: readonly AgentFolder[];
   readonly hosts: readonly string[];
+  /** Flint's folder for the state of agents. */
+  readonly stateFolder?: string | undefined;
 }
 
 /** Unloads a thread as soon as nothing subscribes to it, so that another process can resume it. */
@@ -91,9 +93,11 @@ export async function codexLaunch(
   const isOutside = isUnconfined(sandbox.policy);
   const start = isOutside ? outsideCommand(program) : program.command;
   const command = [...start, "app-server", ...FLAGS, ...offline.flags];
-  const launch = { environment, serverSandbox: sandbox, hosts: [...CODEX_HOSTS, ...offline.hosts] };
-  if (isOutside) return { ...launch, command, folders: [] };
-  return { ...launch, command: [...command, ...SANDBOXED_FLAGS, ...HOOK_FLAGS], folders: [CODEX_FOLDER] };
+  const { stateFolder } = options;
+  const hosts = [...CODEX_HOSTS, ...offline.hosts];
+  const launch = { environment, serverSandbox: sandbox, hosts, stateFolder, folders: [CODEX_FOLDER] };
+  if (isOutside) return { ...launch, command };
+  return { ...launch, command: [...command, ...SANDBOXED_FLAGS, ...HOOK_FLAGS] };
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   readCodexServerCall,
 } from "@flint/protocol/codex";
 import { type Id, Peer, PeerClosedError, RemoteError, type Trace } from "@flint/rpc";
-import { AgentProcess } from "../../shared/agent-process.ts";
+import { AgentProcess, type AgentSessions } from "../../shared/agent-process.ts";
 import { objectOf } from "../../shared/json.ts";
 import { EarlyNotifications } from "./early-notifications.ts";
 import { type CodexLaunch, HOOK_COMMAND } from "./launch.ts";
@@ -99,10 +99,11 @@ export class CodexServer {
   static async start(spec: CodexServerSpec): Promise<CodexServer> {
     const { launch, sandbox } = spec;
     const { command, environment, folders, hosts } = launch;
-    const { workspace, policy } = launch.serverSandbox;
+    const { workspace, policy, threadId = "none" } = launch.serverSandbox;
+    const thread = { threadId, stateFolder: launch.stateFolder };
     // In the root folder it reads the settings of no workspace.
     const process = await AgentProcess.start({
-      ...{ name: "Codex", command, environment, sandbox, folders },
+      ...{ name: "Codex", command, environment, sandbox, folders, thread },
       ...{ cwd: "/", workspace, policy, hosts },
     });
     const server = new CodexServer(process, spec);
@@ -114,6 +115,11 @@ export class CodexServer {
       throw thrown;
     }
     return server;
+  }
+
+  /** What it may do with sessions. */
+  get sessions(): AgentSessions {
+    return this.#process.sessions;
   }
 
   /** The version that it reports; empty if it reports none. */

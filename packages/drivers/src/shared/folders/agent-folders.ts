@@ -1,4 +1,7 @@
 import { join } from "node:path";
+import { CLAUDE_TRANSCRIPTS } from "../sessions/claude-transcripts.ts";
+import { CODEX_TRANSCRIPTS } from "../sessions/codex-transcripts.ts";
+import type { Transcripts } from "../sessions/transcripts.ts";
 import { CLAUDE_LOGIN, CODEX_LOGIN, GEMINI_LOGINS, type LoginFile, OPENCODE_LOGINS } from "./login-files.ts";
 
 /**
@@ -18,6 +21,8 @@ export interface AgentFolder {
   readonly settings?: readonly string[];
   /** Paths that it writes for good: its sessions, and all that it needs to resume them. */
   readonly sessions?: readonly string[];
+  /** The same, for an agent that gets the sessions of its thread alone, and which of them are published when it ends. */
+  readonly threadSessions?: { readonly names: readonly string[]; readonly transcripts: Transcripts };
   /**
    * Paths that it does not see and makes for itself, because it has to write there and none of it may last.
    * Logs are among them: an agent outside of the sandbox would append to the target of any link in their
@@ -53,7 +58,10 @@ export const CLAUDE_FOLDER: MovableFolder = {
     ...["settings.json", "CLAUDE.md", "keybindings.json", "agents/", "commands/", "skills/", "plugins/"],
     ...["hooks/", "output-styles/", "rules/", "workflows/"],
   ],
-  sessions: ["projects/", "sessions/", "file-history/", "todos/", "tasks/", "plans/"],
+  threadSessions: {
+    names: ["projects", "sessions", "file-history", "todos", "tasks", "plans"],
+    transcripts: CLAUDE_TRANSCRIPTS,
+  },
   hidden: [
     ...["shell-snapshots/", "session-env/", "backups/", "cache/", "statsig/", "telemetry/", "debug/"],
     ...["history.jsonl", "stats-cache.json", "mcp-needs-auth-cache.json"],
@@ -64,7 +72,7 @@ export const CLAUDE_FOLDER: MovableFolder = {
   sandboxVariables: { CLAUDE_CONFIG_DIR: "" },
 };
 
-/** Codex 0.166. A running Codex looks in tmp first for programs. Its indexes are for Flint's Codex alone. */
+/** Codex 0.166. A running Codex looks in tmp first for programs. Its indexes are made again by each process. */
 export const CODEX_FOLDER: MovableFolder = {
   path: ".codex",
   movedBy: { variable: "CODEX_HOME" },
@@ -72,14 +80,17 @@ export const CODEX_FOLDER: MovableFolder = {
     ...["config.toml", "hooks.json", "AGENTS.md", "rules/", "skills/", "prompts/", "plugins/", "hooks/"],
     "agents/",
   ],
-  sessions: [
-    ...["sessions/", "archived_sessions/", "thread-writer-locks/", "generated_images/", "attachments/"],
+  threadSessions: {
+    names: ["sessions", "archived_sessions", "thread-writer-locks", "generated_images", "attachments"],
+    transcripts: CODEX_TRANSCRIPTS,
+  },
+  hidden: [
+    ...["tmp/", ".tmp/", "shell_snapshots/", "cache/", "log/", "history.jsonl", "version.json"],
     "flint-index/",
   ],
-  hidden: ["tmp/", ".tmp/", "shell_snapshots/", "cache/", "log/", "history.jsonl", "version.json"],
   logins: [CODEX_LOGIN],
   copies: ["installation_id", "models_cache.json"],
-  variables: { CODEX_SQLITE_HOME: "flint-index" },
+  sandboxVariables: { CODEX_SQLITE_HOME: "flint-index" },
 };
 
 /** Files that OpenCode 1.18 reads in its folder of settings, and in that of a project. */

@@ -1,7 +1,9 @@
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { CopiedFile, PrivateFolder } from "@flint/core/ports";
 import { removeEscapingSymlinks } from "@flint/host/files";
+import { ThreadSessions } from "../sessions/thread-sessions.ts";
 import type { AgentFolder } from "./agent-folders.ts";
 import { isRenewal, isSameShape, LIKELY_LOGIN } from "./login-files.ts";
 
@@ -11,25 +13,43 @@ type Variables = Readonly<Record<string, string>>;
 export interface AgentPaths {
   readonly ownPaths: readonly string[];
   readonly privateFolders: readonly PrivateFolder[];
-  /** Removes the links that were put among its sessions and lead elsewhere, once no process of it is left. Never rejects. */
+  /**
+   * Publishes its sessions, and removes the links that were put among others and lead elsewhere, once no process of it is
+   * left. Never rejects.
+   */
   clean(): Promise<void>;
+  /** The sessions that it works on; absent if no thread needs it, or it keeps none apart. */
+  readonly sessions?: ThreadSessions | undefined;
   /** Variables that point the agent to paths in its folders. */
   readonly environment: Variables;
   /** Further ones in a sandbox. */
   readonly sandboxed: Variables;
 }
 
-/** Resolves the folders for a process with these variables, and creates those that the agent writes. */
+/** The thread that an agent's process works for. */
+export interface AgentThread {
+  readonly threadId: string;
+  readonly cwd: string;
+  /** Flint's folder for the state of agents; a temporary one if not given. */
+  readonly stateFolder: string | undefined;
+}
+
+/** Resolves the folders for a sandboxed process with these variables, and creates those that the agent writes. */
 export async function agentPaths(
   folders: readonly AgentFolder[],
   environment: Variables,
   home: string,
+  thread?: AgentThread,
 ): Promise<AgentPaths> {
   const found = await Promise.all(folders.map((folder) => pathsOf(folder, environment, home)));
+  const opened = thread && (await openSessions(folders, environment, home, thread));
+  const replaced = ({ path }: PrivateFolder) => (path === opened?.path ? { replaced: opened.replaced } : {});
   return {
     ownPaths: found.flatMap(({ ownPaths }) => ownPaths),
-    privateFolders: found.map(({ privateFolder }) => privateFolder),
+    privateFolders: found.map(({ privateFolder }) => ({ ...privateFolder, ...replaced(privateFolder) })),
+    sessions: opened?.sessions,
     clean: async () => {
+      await opened?.release();
       for (const { ownPaths, privateFolder } of found)
         await removeEscapingSymlinks(ownPaths, privateFolder.path);
     },
@@ -38,7 +58,48 @@ export async function agentPaths(
   };
 }
 
-/** Returns the path of an agent's folder. */
+/** Opens the sessions of the first folder that has any for single threads. */
+async function openSessions(
+  folders: readonly AgentFolder[],
+  environment: Variables,
+  home: string,
+  { threadId, cwd, stateFolder }: AgentThread,
+) {
+  const place = sessionPlace(folders, environment, home, stateFolder);
+  if (place === undefined) return undefined;
+  const temporary = stateFolder === undefined ? await mkdtemp(join(tmpdir(), "flint-sessions-")) : undefined;
+  const sessions = await ThreadSessions.open({
+    ...place,
+    threadId,
+    cwd,
+    ...(temporary && { root: temporary }),
+  });
+  return {
+    path: place.folder,
+    sessions,
+    replaced: place.names.map((name) => ({ name, source: sessions.source(name) })),
+    release: async () => {
+      await sessions.release();
+      if (temporary !== undefined)
+        await rm(temporary, { recursive: true, force: true }).catch(() => undefined);
+    },
+  };
+}
+
+/** Where the sessions of single threads are: the agent's, and Flint's; undefined if the agent keeps none apart. */
+export function sessionPlace(
+  folders: readonly AgentFolder[],
+  environment: Variables,
+  home: string,
+  stateFolder: string = tmpdir(),
+) {
+  const found = folders.find(({ threadSessions }) => threadSessions !== undefined);
+  if (found?.threadSessions === undefined) return undefined;
+  const folder = folderPath(found, environment, home);
+  return { root: join(stateFolder, "agent-sessions"), folder, ...found.threadSessions };
+}
+
+/** Where an agent's folder is. */
 export function folderPath(folder: AgentFolder, environment: Variables, home: string): string {
   return movedPath(folder, environment) ?? join(home, folder.path);
 }
@@ -49,7 +110,8 @@ function movedPath({ movedBy }: AgentFolder, environment: Variables): string | u
 }
 
 async function pathsOf(folder: AgentFolder, environment: Variables, home: string) {
-  const { settings = [], sessions = [], hidden = [] } = folder;
+  const { settings = [], sessions = [], hidden = [], threadSessions } = folder;
+  const apart = threadSessions?.names ?? [];
   const path = folderPath(folder, environment, home);
   // Only what exists can be mounted; what an unknown agent does not use is not created.
   if (folder.logins !== "likely") {
@@ -59,7 +121,7 @@ async function pathsOf(folder: AgentFolder, environment: Variables, home: string
   const copies = [...(await loginCopies(folder, path)), ...otherCopies(folder, environment, home)];
   const privateFolder: PrivateFolder = {
     path,
-    hides: hidden === "everything" ? hidden : hidden.map((name) => basename(name)),
+    hides: hidden === "everything" ? hidden : [...hidden.map((name) => basename(name)), ...apart],
     ...(settings.length > 0 && { readOnly: settings }),
     ...(copies.length > 0 && { copies }),
   };

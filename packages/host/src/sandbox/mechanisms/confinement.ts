@@ -130,7 +130,7 @@ export async function confine(request: ConfinementRequest, guard: FindProtectedP
   const all = bindsOf({ roots, readable, own, guarded });
   const privates = (await Promise.all(folders.map((folder) => privateMount(folder, all, masks)))).flat();
   const privateAround = (path: string) => privates.find((mount) => isPathIn(path, mount.path));
-  const { mounts = [] } = request;
+  const mounts = [...(request.mounts ?? []), ...replacedFolders(folders)];
   const isCoveredLater = (path: string) => mounts.some(({ target }) => target === path);
   const binds = all.filter(
     ({ path }) => [undefined, path].includes(privateAround(path)?.path) && !isCoveredLater(path),
@@ -162,6 +162,13 @@ export async function confine(request: ConfinementRequest, guard: FindProtectedP
     network: request.network === true || (policy.type === "workspaceWrite" && policy.networkAccess === true),
     cwd: await realPathIfAny(cwd).then((path) => path ?? cwd),
   };
+}
+
+/** Mounted last, because their sources may be in a folder that is masked. */
+function replacedFolders(folders: readonly StagedFolder[]): Mount[] {
+  return folders.flatMap(({ path, replaced = [] }) =>
+    replaced.map(({ name, source }) => ({ source, target: join(path, name), writable: true })),
+  );
 }
 
 /** The real paths of what is shown empty; a file is covered, a folder replaced. */

@@ -56,7 +56,7 @@ export async function privateMount(
   all: readonly Bind[],
   masks: readonly string[],
 ): Promise<PrivateMount[]> {
-  const { path, source, hides = [], copies = [] } = folder;
+  const { path, source, hides = [], copies = [], replaced = [] } = folder;
   const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined);
   if (entries === undefined) return [];
   const added = all.filter((bind) => bind.path !== path && isPathIn(bind.path, path));
@@ -64,7 +64,7 @@ export async function privateMount(
   const isOther = ({ name }: { readonly name: string }) =>
     hides !== "everything" &&
     !hides.includes(name) &&
-    !copies.some((copy) => copy.name === name) &&
+    ![...copies, ...replaced].some((other) => other.name === name) &&
     !isListed({ path: join(path, name) }, [...added, ...readOnly]);
   const others = entries.filter(isOther);
   const isFull = others.length > MAX_ENTRIES;

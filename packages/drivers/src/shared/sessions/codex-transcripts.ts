@@ -1,0 +1,40 @@
+import { objectOf } from "../json.ts";
+import type { TranscriptClaim, TranscriptLine, Transcripts } from "./transcripts.ts";
+import { lineWithModes } from "./transcripts.ts";
+
+const READ_ALL = { path: { type: "special", value: { kind: "root" } }, access: "read" };
+
+/** What Codex calls read-only, with questions about everything beyond it (0.166.0). */
+const MODES = new Map<string, unknown>([
+  ["approvalpolicy", "on-request"],
+  ["approvalsreviewer", "user"],
+  ["sandboxpolicy", { type: "read-only" }],
+  [
+    "permissionprofile",
+    {
+      type: "managed",
+      file_system: { type: "restricted", entries: [READ_ALL] },
+      network: "restricted",
+    },
+  ],
+  // What follows from the profile is not repeated.
+  ...["sandboxmode", "activepermissionprofile", "filesystemsandboxpolicy", "networksandboxpolicy"].map(
+    (name) => [name, undefined] as const,
+  ),
+]);
+
+/** The sessions of Codex 0.166, by date. Resumed outside of Flint, one has the mode of its last turn. */
+export const CODEX_TRANSCRIPTS: Transcripts = {
+  folder: "sessions",
+  depth: 3,
+  name: /^rollout-.*-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/,
+  published(lines, claim) {
+    return isClaimed(lines, claim) ? lines.map((line) => lineWithModes(line, MODES)) : undefined;
+  },
+};
+
+function isClaimed([first]: readonly TranscriptLine[], { id, cwd }: TranscriptClaim): boolean {
+  if (cwd === undefined) return true;
+  const about = objectOf(first?.payload);
+  return first?.type === "session_meta" && about.id === id && about.cwd === cwd;
+}

@@ -1,0 +1,72 @@
+import { readlink } from "node:fs/promises";
+import { readBelow, replaceBelow } from "@flint/host/files";
+import { z } from "zod/mini";
+
+/** A session that a thread's agent works on. */
+const OwnSession = z.object({
+  /** The file in the agent's own folder that it was copied from, or was last published to. */
+  original: z.optional(
+    z.object({
+      path: z.string(),
+      identity: z.string(),
+      /** How many bytes of it the agent did not write in this sandbox: they stay as they are. */
+      known: z.number(),
+    }),
+  ),
+});
+export type OwnSession = z.infer<typeof OwnSession>;
+
+const Stored = z.object({
+  /** The process that uses the sessions; empty once it has published them. */
+  owner: z.string(),
+  /** The workspace of the thread. */
+  cwd: z.string(),
+  sessions: z.record(z.string(), OwnSession),
+  /** The sessions of others, copied for the agent to begin with: their files. */
+  copies: z.array(z.string()),
+  /** Why sessions could not be published, until the thread has reported it. */
+  problems: z.array(z.string()),
+});
+
+/** What Flint remembers of the sessions of one thread's agent, beside them, where no agent can write. */
+export type SessionRecord = z.infer<typeof Stored>;
+
+const NAME = "record.json";
+const MAX_BYTES = 1024 * 1024;
+
+/** The record in a folder; undefined if there is none. */
+export async function loadRecord(folder: string): Promise<SessionRecord | undefined> {
+  const found = await readBelow({ root: folder, path: NAME }, MAX_BYTES);
+  // Expected: half a file, after the machine stopped.
+  try {
+    const parsed: unknown = JSON.parse(found?.content.toString("utf8") ?? "");
+    return Stored.safeParse(parsed).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Stores the record, completely or not at all. */
+export function saveRecord(folder: string, record: SessionRecord): Promise<void> {
+  return replaceBelow({ root: folder, path: NAME }, JSON.stringify(record));
+}
+
+/** Names this process; process ids mean something only in one namespace. */
+export async function ownerName(): Promise<string> {
+  const namespace = await readlink("/proc/self/ns/pid").catch(() => "");
+  return `${namespace.replace(/\D/g, "")}-${process.pid}`;
+}
+
+/** Whether another process still uses a folder, as far as can be known. */
+export async function isInUse({ owner }: SessionRecord): Promise<boolean> {
+  const own = await ownerName();
+  const [namespace = "", pid = ""] = owner.split("-");
+  if (owner === own || owner === "") return false;
+  if (!own.startsWith(`${namespace}-`)) return true;
+  // Expected: there is no such process, or it is another user's.
+  try {
+    return process.kill(Number(pid), 0);
+  } catch (thrown) {
+    return thrown instanceof Error && "code" in thrown && thrown.code === "EPERM";
+  }
+}
