@@ -52,7 +52,7 @@ async function runThere(
   });
 }
 
-/** What the command of a run printed, and what became of its connections. */
+/** Returns the output of a run's command, and the outcome of its connections. */
 async function curlThere(...run: Parameters<typeof runThere>) {
   const { stdout, stderr } = await runThere([...run[0], "--json"], run[1]);
   const items = stdout.split("\n").flatMap((line): { type?: string }[] => {

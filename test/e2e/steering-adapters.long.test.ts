@@ -28,7 +28,7 @@ async function project(
   return { cwd, turn, trust: () => flint(["trust", "--yes"], { env }) };
 }
 
-/** What a server of a project runs: it notes whose sandbox it is in. */
+/** Returns the command that a server of a project runs, which notes the sandbox it is in. */
 const leaveMark = (cwd: string) => [
   "-c",
   `test -e /run/flint/broker && echo agent >> ${cwd}/ran || echo own >> ${cwd}/ran; cat`,

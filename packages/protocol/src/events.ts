@@ -297,7 +297,7 @@ const DELTAS: ReadonlySet<string> = new Set(
   Object.keys(EVENTS).filter((name) => isEventType(name) && persistenceOf(name) === "coalesced"),
 );
 
-/** Whether an event carries a piece of streamed text. */
+/** Reports whether an event carries a piece of streamed text. */
 export function isDelta(event: EventBody): event is DeltaBody {
   return DELTAS.has(event.type);
 }

@@ -28,7 +28,7 @@ interface ServerTasksOptions extends TaskOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly sandbox: Sandbox;
   readonly trust: ProjectTrust;
-  /** What the agents reported of their accounts. */
+  /** The store of what agents reported of their accounts. */
   readonly limitStore: LimitStore;
   readonly clock: Clock;
   /** The engine that runs the turns: tasks are its client. */

@@ -17,7 +17,7 @@ export interface AccountState {
   readonly limitedUntilMs: number;
   /** The same for a limit that no task has met, but a thread; 0 if there is none. */
   readonly reportedUntilMs: number;
-  /** Whether a first turn after the limit is under way. */
+  /** True if a first turn after the limit is under way. */
   readonly probing: boolean;
 }
 
@@ -53,7 +53,7 @@ export function reportedAccounts(
 /** The account of roles that name no model. */
 const [NO_NAME] = accountsOfRole({});
 
-/** What all tasks together have last shown of an account. */
+/** The latest observations of an account by all tasks together. */
 interface Shown {
   passedAt: number;
   triedAt: number;

@@ -37,13 +37,18 @@ export function nextRecovery(
   return next === Number.POSITIVE_INFINITY ? undefined : next;
 }
 
-/** Whether tasks that are ready wait for a limit that no task has met: nothing in their store says when that changes. */
+/**
+ * Reports whether tasks that are ready wait for a limit that no task has met: nothing in their store says
+ * when that changes.
+ */
 export function waitForReport(tasks: readonly TaskState[], accounts: Accounts, now: number): boolean {
   const isReported = [...accounts.values()].some(({ reportedUntilMs }) => reportedUntilMs > now);
   return isReported && nextRecovery(tasks, accounts, now) !== undefined;
 }
 
-/** Until when limits keep a task from its next turn: those of all agents that may have it. */
+/**
+ * Returns the time until which limits keep a task from its next turn: those of all agents that may have it.
+ */
 export function heldUntil(task: TaskState, accounts: Accounts, now: number): number {
   if (task.step === "merge" || accounts.size === 0) return 0;
   const ends = nextRole(task).agents.map((role) => waitsUntil(role, accounts, task.spec.limits, now));

@@ -59,7 +59,7 @@ export function assertMergeable({ remote }: Pick<TaskSpec, "remote">, merge: Mer
     throw new TaskRefusal(`A task with a remote merges by none, branch or pr, not by ${merge}.`);
 }
 
-/** What a request says; a field that is there without a value says nothing. */
+/** Returns the fields of a request that have a value; a field without one counts as absent. */
 function given<Fields extends object>(
   fields: Fields,
 ): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {

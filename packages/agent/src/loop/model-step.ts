@@ -31,7 +31,7 @@ export interface TurnReport {
 /** The item of a call. */
 export interface CallItem {
   readonly itemId: string;
-  /** Whether it has started, as a file change without changes. */
+  /** True if it has started, as a file change without changes. */
   readonly isStarted: boolean;
 }
 

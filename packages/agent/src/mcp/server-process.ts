@@ -6,7 +6,10 @@ import { isUnconfined, type SandboxPolicy } from "@flint/protocol";
 /** An MCP server that is a program on this machine. */
 export type StdioServer = Extract<McpServerConfig, { type: "stdio" }>;
 
-/** Where the program of a server runs, and what it may touch: the same as the commands of the thread. */
+/**
+ * The folder in which the program of a server runs, and its sandbox: the same as for the commands of the
+ * thread.
+ */
 export interface ServerPlace {
   readonly cwd: string;
   readonly policy: SandboxPolicy;
@@ -28,7 +31,7 @@ export function serverProcess(config: StdioServer, { cwd, policy }: ServerPlace)
   };
 }
 
-/** What a user can do about a program that does not start in the sandbox. */
+/** Returns advice for the user on a program that does not start in the sandbox. */
 export function sandboxStartHint(
   { type, name }: McpServerConfig,
   { policy }: Pick<ServerPlace, "policy">,

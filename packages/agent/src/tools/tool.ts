@@ -12,7 +12,7 @@ export interface ToolContext {
   readonly sandbox: Sandbox;
   /** The id of the call's item. */
   readonly itemId: string;
-  /** Whether the item has started, as a file change without changes: the model was seen writing the call. */
+  /** True if the item has started, as a file change without changes: the model was seen writing the call. */
   readonly isStarted?: boolean;
 }
 

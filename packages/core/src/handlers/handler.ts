@@ -66,13 +66,16 @@ export interface ThreadOutcome<Name extends Method> {
 export interface SentInput<Name extends Method> {
   /** Resolves with what lets the turn end again if the agent accepted the input; undefined: it did not. */
   readonly answer: Promise<(() => void) | undefined>;
-  /** What happens when it was accepted. Outside of the queue, in which a method may wait for the end of the turn. */
+  /**
+   * Returns the outcome once it was accepted. Outside of the queue, in which a method may wait for the end of
+   * the turn.
+   */
   accepted(): ThreadOutcome<Name>;
   /** Runs in the queue when it was not. */
   otherwise(context: ThreadContext): Promise<ThreadOutcome<Name> | SentInput<Name>>;
 }
 
-/** What a handler outside of any queue decides. */
+/** The outcome of a handler outside of any queue. */
 export interface GlobalOutcome<Name extends Method> {
   readonly result: Result<Name>;
   /** Runs after the result was sent. */

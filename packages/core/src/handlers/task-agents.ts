@@ -6,7 +6,7 @@ import type { Services } from "../services.ts";
 type Task = Params<"task/add">["tasks"][number];
 type Roles = NonNullable<Task["executors"]>;
 
-/** Whether a task is for the agents of this server; those of workers elsewhere are checked there. */
+/** Reports whether a task is for the agents of this server; those of workers elsewhere are checked there. */
 export function isDoneHere({ remote, pool, labels }: Task): boolean {
   return (remote ?? pool ?? labels) === undefined;
 }

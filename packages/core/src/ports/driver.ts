@@ -55,7 +55,10 @@ export interface Driver {
    * Must not start anything. The first driver that returns true is used; if none does, the first in the list.
    */
   isPreferred?(): Promise<boolean>;
-  /** What keeps its agents from working in a folder, as far as that is known without starting one. Absent: nothing. */
+  /**
+   * Returns the problem that keeps its agents from working in a folder, as far as that is known without
+   * starting one. Absent: none.
+   */
   setupProblem?(cwd: string): Promise<SetupProblem | undefined>;
   /** The selectors for a model, with `values` applied. One value may add, change or remove another selector. */
   options(model: string, values: ConfigValues): Promise<readonly ConfigOption[]>;
@@ -103,13 +106,15 @@ export interface PluginFolder {
   readonly steering: Steering;
 }
 
-/** What keeps an agent from working, with the way out: it is not installed, or no login is known. */
+/**
+ * A problem that keeps an agent from working, with the way out: it is not installed, or no login is known.
+ */
 export interface SetupProblem {
   readonly kind: "missing" | "login";
   readonly message: string;
 }
 
-/** What an agent can do. Clients see this before they use it. */
+/** Capabilities of an agent. Clients see them before they use it. */
 export interface AgentCapabilities {
   readonly streaming: boolean;
   readonly configOptions: boolean;
@@ -183,7 +188,10 @@ export interface SessionSpec {
   mcpProblem?(server: McpServerConfig): Promise<string | undefined>;
   /** Reports to the user that an MCP server could not be started. */
   mcpFailed?(server: McpServerConfig, reason: string): void;
-  /** What of the project steers the agent now. Asked before each start of its process. Absent: nothing does. */
+  /**
+   * Returns the files of the project that steer the agent now. Called before each start of its process.
+   * Absent: none do.
+   */
   steering?(): Promise<Steering>;
   /** The tools that a client provides and runs itself; an agent calls them with `TurnContext.callTool`. Absent: none. */
   readonly clientTools?: readonly ClientTool[] | undefined;

@@ -1,6 +1,6 @@
 import { FlintError } from "@flint/protocol";
 
-/** Where an input comes from, as far as another request can name it. */
+/** The origin of an input, as far as another request can name it. */
 interface InputSource {
   readonly clientId?: string | undefined;
   readonly queuedInputId?: string | undefined;
@@ -28,7 +28,7 @@ export class PendingInputs {
     return this.#byClientId.get(clientId);
   }
 
-  /** Whether the agent has a queued input already, so that nothing else may be done with it. */
+  /** Reports whether the agent has a queued input already, so that nothing else may be done with it. */
   has(queuedInputId: string): boolean {
     return this.#queued.has(queuedInputId);
   }

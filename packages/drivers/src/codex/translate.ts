@@ -37,7 +37,7 @@ export interface TranslateState {
   readonly open: ReadonlyMap<string, ThreadItem>;
   /** The file changes among them that Codex still writes: it has not reported their start. */
   readonly written: ReadonlySet<string>;
-  /** How many characters of texts that were streamed have been kept. */
+  /** Number of characters of streamed texts that were kept. */
   readonly kept: number;
   /** The tokens of the whole thread as last reported: the same total again is not further usage. */
   readonly totalTokens: number;
@@ -208,7 +208,7 @@ function onItemStarted(state: TranslateState, { item }: Params<"item/started">):
   return [withOpen(state, started), [{ type: "item/started", item: started }]];
 }
 
-/** Whether a file change was started by its patch, which Codex still writes. */
+/** Reports whether a file change was started by its patch, which Codex still writes. */
 function isWritten(item: ThreadItem, { written }: TranslateState): boolean {
   return written.has(item.id);
 }

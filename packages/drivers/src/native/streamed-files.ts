@@ -16,7 +16,7 @@ interface StreamedFile {
   readonly patch: StreamedPatch;
   /** Undefined until the item has started. */
   readonly itemId: string | undefined;
-  /** Whether the call is complete, so that its tool ends the item. */
+  /** True if the call is complete, so that its tool ends the item. */
   readonly isComplete: boolean;
 }
 

@@ -21,14 +21,16 @@ export interface StreamedPatch {
   readonly isLineStart: boolean;
   /** The lines so far, without the name of the file. */
   readonly lines: string;
-  /** How much of the lines the last update of the changes had. */
+  /** Number of lines that the last update of the changes had. */
   readonly shown: number;
 }
 
-/** What is new of a patch: text to append, and all changes so far if enough was added since the last time. */
+/**
+ * The new part of a patch: text to append, and all changes so far if enough was added since the last time.
+ */
 export interface PatchStep {
   readonly patch: StreamedPatch;
-  /** Whether any of its lines are known. */
+  /** True if any of its lines are known. */
   readonly hasBegun: boolean;
   readonly delta: string;
   readonly changes: readonly FileUpdateChange[] | undefined;

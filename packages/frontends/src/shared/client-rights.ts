@@ -1,6 +1,6 @@
 import { FlintError, isRecord, type Method } from "@flint/protocol";
 
-/** What everyone with a right in tasks may do. */
+/** The methods for everyone with a right in tasks. */
 const READING = [
   "initialize",
   "task/list",
@@ -25,14 +25,14 @@ export const TASK_RIGHTS = {
 /** A right that a token may be limited to. */
 export type TaskRight = keyof typeof TASK_RIGHTS;
 
-/** Whether a text names a right. */
+/** Reports whether a text names a right. */
 export function isTaskRight(name: string): name is TaskRight {
   return Object.hasOwn(TASK_RIGHTS, name);
 }
 
-/** What a client may do. It follows from how the client connected, never from what it sends. */
+/** Rights of a client. They follow from how the client connected, never from what it sends. */
 export interface ClientRights {
-  /** Whether it may provide MCP servers that are programs: they are started on this machine, without a sandbox. */
+  /** True if it may provide MCP servers that are programs: they are started on this machine, without a sandbox. */
   readonly mayProvidePrograms: boolean;
   /** The only rights it has, looked up for each call: none once its token was revoked. Absent: it is not limited. */
   readonly only?: (() => readonly TaskRight[]) | undefined;
@@ -41,7 +41,7 @@ export interface ClientRights {
 /** The rights of a client on stdio or a unix socket: only the user who runs the server can connect there. */
 export const LOCAL_RIGHTS: ClientRights = { mayProvidePrograms: true };
 
-/** Why a call is rejected for a client with these rights; undefined if it is not. */
+/** Returns the reason a call is rejected for a client with these rights; undefined if it is not. */
 export function rightsError(rights: ClientRights, method: Method, params: object): FlintError | undefined {
   const rightsLeft = rights.only?.();
   if (rightsLeft !== undefined) return limitError(rightsLeft, method, params);
@@ -68,7 +68,10 @@ function includes(methods: readonly Method[], method: Method): boolean {
   return methods.includes(method);
 }
 
-/** Whether a task would do without asking what else the user is asked about: that is an answer given beforehand. */
+/**
+ * Reports whether a task would do without asking what the user is otherwise asked about, which is an answer
+ * given beforehand.
+ */
 function sparesAnswer({ tasks }: { readonly tasks?: unknown }): boolean {
   return Array.isArray(tasks) && tasks.filter(isRecord).some(sparesOne);
 }

@@ -41,7 +41,7 @@ interface Recent<Message extends Outgoing> {
 export class Encoder<Message extends Outgoing = Outgoing> {
   readonly #line: LineWriter;
   readonly #recent: Recent<Message>[] = [];
-  /** Where the next event goes in the memory, in place of the oldest one. */
+  /** Position of the next event in the memory, in place of the oldest one. */
   #next = 0;
 
   /** `line` writes a notification; by default as JSON-RPC, with or without the header. */

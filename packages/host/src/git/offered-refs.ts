@@ -17,10 +17,10 @@ export const SHOW_ROOT = ["-c", "log.showRoot=true"];
 /** The number of refs that are shown with their commits; each costs a few calls of git. */
 const MAX_DETAILED = 40;
 
-/** What lists the names of the files that a commit changes, each as it is. */
+/** Arguments of git that list the names of the files that a commit changes, each as it is. */
 export const NAMES = ["--name-only", "-z", "--no-renames", "--ignore-submodules=none"];
 
-/** What was seen of the commits that are offered. */
+/** The inspected parts of the offered commits. */
 export interface SeenCommits {
   /** Their trees. */
   readonly trees: Map<string, string>;
@@ -83,7 +83,7 @@ export class OfferedRefs {
     return parts.join("").slice(0, MAX_DIFF);
   }
 
-  /** Whether a commit is part of the history of another. */
+  /** Reports whether a commit is part of the history of another. */
   async isAncestor(ancestor: string, commit: string): Promise<boolean> {
     return (await this.#git.attempt(["merge-base", "--is-ancestor", ancestor, commit])).exitCode === 0;
   }
@@ -125,7 +125,10 @@ export class OfferedRefs {
     return { rows, changed: isKnown ? changed : undefined };
   }
 
-  /** Where to compare from: the old value, else the newest commit that the user has too, else nothing at all. */
+  /**
+   * Returns the commit to compare with: the old value, else the newest commit that the user has too, else
+   * none.
+   */
   async #startOf({ from, to }: RefChange): Promise<string | undefined> {
     if (from !== undefined || to === undefined) return from;
     const boundary = await this.#git.attempt(["rev-list", "--boundary", to, "--not", ...KNOWN, "--"]);

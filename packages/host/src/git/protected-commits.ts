@@ -7,7 +7,7 @@ import type { Incoming, RefChange } from "./incoming.ts";
 import { detachedCommit, emptyTree, KNOWN, NAMES, type SeenCommits, SHOW_ROOT } from "./offered-refs.ts";
 import { headCommit, type RepositoryState } from "./repository.ts";
 
-/** How many files that settings name are looked for. */
+/** Maximum number of files named by settings that are looked for. */
 const MAX_NAMED = 200;
 
 /**
@@ -101,7 +101,7 @@ export class ProtectedCommits {
     return results.flatMap(({ stdout }) => paths(stdout));
   }
 
-  /** What is staged beside the commit that is checked out then. */
+  /** Returns the paths that are staged beside the commit that will be checked out. */
   async #stagedPaths(
     { head, staged }: Incoming,
     after: Pick<RepositoryState, "head" | "refs">,

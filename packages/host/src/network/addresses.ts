@@ -69,12 +69,15 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** Whether an address is one that the user named. */
+/** Reports whether an address is one that the user named. */
 export function isNamedAddress(address: string, named: readonly AddressBlock[]): boolean {
   return named.some((block) => isAddressIn(unembedded(address), block));
 }
 
-/** Whether one of the addresses with this port is a Flint server of this machine, to which a client acts as the user. */
+/**
+ * Reports whether one of the addresses with this port is a Flint server of this machine, to which a client
+ * acts as the user.
+ */
 export async function isOwnServer(
   addresses: readonly string[],
   port: number,

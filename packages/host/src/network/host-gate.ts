@@ -57,7 +57,7 @@ export interface HostGateOptions {
   readonly ask?: AskUser;
   /** The private addresses that the user named for a host; none if absent. */
   readonly addressesOf?: (endpoint: Endpoint) => readonly AddressBlock[];
-  /** How long a connection waits for an answer. */
+  /** Time for which a connection waits for an answer. */
   readonly holdMs?: number;
   /** Called when a connection begins to wait. */
   readonly onHeld?: (request: ConnectionRequest) => void;

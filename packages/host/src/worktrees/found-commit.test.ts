@@ -11,7 +11,10 @@ import { Worktrees } from "./worktrees.ts";
 const confined = needs("bwrap", "git");
 const run = promisify(execFile);
 
-/** What another machine finds of the first round, in its own clone or in the same repository. */
+/**
+ * Returns the commit of the first round that another machine finds, in its own clone or in the same
+ * repository.
+ */
 async function findIn(worktrees: Worktrees, cwd: string, parent: string, more: object = {}) {
   const commits = new TurnCommits(worktrees, SANDBOX);
   const repository = await worktrees.repository(cwd);

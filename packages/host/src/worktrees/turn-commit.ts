@@ -101,7 +101,9 @@ export class TurnCommits {
     return tree === before ? undefined : { commit, tree, changed: true };
   }
 
-  /** Whether all files in the folder of an attempt are in a commit of its task, ignored ones aside. */
+  /**
+   * Reports whether all files in the folder of an attempt are in a commit of its task, ignored ones aside.
+   */
   async isCommitted({ task, attempt }: WorktreeName, located: LocatedAttempt): Promise<boolean> {
     const top = await this.#worktrees.topOf({ task, attempt });
     if (top === undefined) return true;

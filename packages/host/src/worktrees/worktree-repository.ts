@@ -79,7 +79,7 @@ export async function readRef(git: GitCommand, ref: string): Promise<string | un
   return found.exitCode === 0 ? found.stdout.trim() : undefined;
 }
 
-/** Who commits what agents left. */
+/** The author of commits of what agents left. */
 export const FLINT_IDENTITY = {
   GIT_AUTHOR_NAME: "Flint",
   GIT_AUTHOR_EMAIL: "flint@localhost",

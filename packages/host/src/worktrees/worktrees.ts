@@ -173,7 +173,10 @@ export class Worktrees {
     await this.#reset(repository, { home, gitDir: found.gitDir, commit: from });
   }
 
-  /** What is in the folder is this commit from now on: an agent sees it as the last one, with nothing to commit. */
+  /**
+   * Makes this commit the HEAD of the folder's present content: an agent sees it as the last one, with
+   * nothing to commit.
+   */
   async moveHead(worktree: Worktree, commit: string): Promise<void> {
     const found = await this.#entryOf(worktree);
     if (found !== undefined) await moveTo(found.git, commit);
@@ -259,7 +262,7 @@ export class Worktrees {
     return [`${INCLUDE_FILE} is not trusted, so no ignored files were copied. Review it with flint trust.`];
   }
 
-  /** Whether the set-up command has run in the folder of an attempt as it is now. */
+  /** Reports whether the set-up command has run in the folder of an attempt as it is now. */
   async isSetUp(name: WorktreeName): Promise<boolean> {
     return targetExists(join(this.#homeOf(name), SET_UP));
   }
@@ -269,7 +272,10 @@ export class Worktrees {
     await writeFile(join(this.#homeOf(name), SET_UP), "");
   }
 
-  /** What git in the sandbox gets in the worktrees of a repository, so that it is the same for all of its files. */
+  /**
+   * Returns the git variables for the sandbox in the worktrees of a repository, so that git behaves the same
+   * for all of its files.
+   */
   async variables({ top }: WorktreeRepository): Promise<Readonly<Record<string, string>>> {
     return { ...UNFETCHED, ...(await this.#trust.gitVariables(top)) };
   }

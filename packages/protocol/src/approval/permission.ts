@@ -21,7 +21,7 @@ export function networkRuleProblem(rule: string): string | undefined {
   return parsed.ok ? undefined : parsed.reason;
 }
 
-/** Whether a rule covers a connection. What is not a rule covers nothing. */
+/** Reports whether a rule covers a connection. An invalid rule covers nothing. */
 export function hostRuleCovers(rule: string, endpoint: Endpoint): boolean {
   const parsed = parseNetworkRule(rule);
   return parsed.ok && allowsEndpoint(parsed.value, endpoint);
@@ -43,11 +43,13 @@ function networkOf(problemOf: RuleProblem) {
   });
 }
 
-/** Which hosts an action may connect to: none, all, or the named ones. It never names addresses. */
+/** The hosts that an action may connect to: none, all, or the named ones. It never names addresses. */
 export const NetworkPermission = networkOf(hostRuleProblem);
 export type NetworkPermission = z.output<typeof NetworkPermission>;
 
-/** Which hosts the user allows: none, all, or the named ones, of which some may be at private addresses. */
+/**
+ * The hosts that the user allows: none, all, or the named ones, of which some may be at private addresses.
+ */
 export const NetworkSetting = networkOf(networkRuleProblem);
 
 function networkProblem(input: unknown, problemOf: RuleProblem): string {

@@ -45,7 +45,7 @@ export function parsePrivateBlock(text: string): Parsed<AddressBlock> {
   return { ok: true, value: block };
 }
 
-/** Why no rule opens an address: a clause; undefined for one that a rule may name. */
+/** The reason no rule opens an address: a clause; undefined for one that a rule may name. */
 export function closedAddressReason(address: string, port: number): string | undefined {
   const block = blockOf(address);
   if (block === undefined) return "not an address";
@@ -53,7 +53,7 @@ export function closedAddressReason(address: string, port: number): string | und
   return closedReason(block, port) ?? (isPrivate ? undefined : "a reserved address, which no rule opens");
 }
 
-/** Whether an address is one of those that a rule names, and not one that stays closed. */
+/** Reports whether an address is one of those that a rule names, and not one that stays closed. */
 export function isAddressIn(address: string, block: AddressBlock): boolean {
   const single = blockOf(address);
   return single !== undefined && isIn(single, block) && closedReason(single) === undefined;

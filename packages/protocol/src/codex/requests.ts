@@ -61,7 +61,7 @@ const CodexHook = foreignObject({
   enabled: z.boolean(),
   command: nullish(z.string()),
 });
-/** Where Codex gets plugins from. */
+/** A source of Codex's plugins. */
 const CodexMarketplace = foreignObject({
   name: z.string(),
   path: nullish(z.string()),

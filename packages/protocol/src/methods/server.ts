@@ -82,7 +82,7 @@ export const SERVER_METHODS = {
         stderr: z.string(),
         timedOut: z.boolean(),
         omittedOutputBytes: z.optional(z.number()),
-        /** What the sandbox kept it from, as far as that is known, and what it would need. */
+        /** Denials of the sandbox, as far as they are known, and the permissions it would need. */
         denials: z.optional(z.array(looseObject({ evidence: z.string(), needs: z.optional(Permission) }))),
       }),
   }),

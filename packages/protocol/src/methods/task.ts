@@ -45,7 +45,7 @@ export const TASK_METHODS = {
     result: () =>
       looseObject({
         data: z.array(TaskRow),
-        /** What may keep their agents from working. */
+        /** Problems that may keep their agents from working. */
         warnings: z.optional(z.array(z.string())),
       }),
   }),

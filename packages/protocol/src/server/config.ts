@@ -167,9 +167,9 @@ export type FolderSkills = z.output<typeof FolderSkills>;
 /** A hook that an agent runs in a folder. */
 export const AgentHook = looseObject(() => ({
   name: z.string(),
-  /** What it is run at, in the agent's own words, such as `preToolUse`. */
+  /** The event at which it runs, in the agent's own words, such as `preToolUse`. */
   event: z.string(),
-  /** Where it comes from, in the agent's own words, such as `user` or `project`. */
+  /** Its origin in the agent's own words, such as `user` or `project`. */
   source: z.string(),
   enabled: z.boolean(),
   command: z.optional(z.string()),
@@ -200,13 +200,13 @@ export const AgentPlugin = looseObject(() => ({
   meta: z.record(z.string(), z.unknown()),
 }));
 
-/** Where an agent gets plugins from. */
+/** A source of an agent's plugins. */
 export const PluginMarketplace = looseObject(() => ({
   name: z.string(),
   /** Its file; absent if it is not on this machine. */
   path: z.optional(z.string()),
   plugins: z.array(AgentPlugin),
-  /** What else the agent reports of it. */
+  /** Further fields that the agent reports of it. */
   meta: z.record(z.string(), z.unknown()),
 }));
 

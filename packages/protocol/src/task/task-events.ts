@@ -37,7 +37,7 @@ export const CheckResult = looseObject(() => ({
   timedOut: z.boolean(),
   seconds: z.number(),
   output: z.string().check(z.maxLength(16_000)),
-  /** What the sandbox kept it from, and the option that allows it, if there is one. */
+  /** Denials of the sandbox, and the option that allows them, if there is one. */
   stopped: z.optional(text),
 }));
 export type CheckResult = z.output<typeof CheckResult>;
@@ -196,7 +196,7 @@ export const TASK_EVENTS = {
     looseObject({
       by: z.string(),
       tree: z.nullable(commit),
-      /** How it is merged from then on. Absent: as before. */
+      /** The mode of merging from then on. Absent: as before. */
       merge: z.optional(MergeMode),
     }),
   ),

@@ -47,7 +47,10 @@ export const TaskRow = looseObject(() => ({
   /** The thread of the executor, to attach to. */
   thread: z.optional(TurnReference),
   ask: z.optional(TaskAsk),
-  /** Time at which it continues, if it is suspended until then. */
+  /**
+   * Time at which it continues, if it is suspended until then, or ready while the account of its agent is at
+   * a usage limit.
+   */
   untilMs: z.optional(z.number()),
   note: z.optional(z.string()),
   findings: z.array(TrackedFinding),

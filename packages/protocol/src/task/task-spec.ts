@@ -49,13 +49,14 @@ export const MergeMode = z.enum(["none", "branch", "squash", "rebase", "merge", 
 export type MergeMode = z.output<typeof MergeMode>;
 
 /**
- * Whose review counts if there are several reviewers. `first`: the first judges, and the others take over, in this order, if
- * it cannot. `all`: each judges every round and has to approve. `any`: they are asked in turn until one approves.
+ * The reviews that count if there are several reviewers. `first`: the first judges, and the others take over,
+ * in this order, if it cannot. `all`: each judges every round and has to approve. `any`: they are asked in
+ * turn until one approves.
  */
 export const ReviewMode = z.enum(["first", "all", "any"]);
 export type ReviewMode = z.output<typeof ReviewMode>;
 
-/** What happens at a usage limit: continue after the reset, ask first, or fail. */
+/** The reaction to a usage limit: continue after the reset, ask first, or fail. */
 export const ResumeMode = z.enum(["auto", "ask", "never"]);
 export type ResumeMode = z.output<typeof ResumeMode>;
 
@@ -150,7 +151,7 @@ export const TaskSpec = looseObject(() => ({
 }));
 export type TaskSpec = z.output<typeof TaskSpec>;
 
-/** Whose review of a task counts; `first` for a single reviewer. */
+/** Returns the review mode of a task; `first` for a single reviewer. */
 export function reviewModeOf({
   reviewers,
   reviews = "first",

@@ -33,7 +33,7 @@ export interface RoundState {
   readonly fence?: number | undefined;
   /** The note to the next turn that this one was cut off; dropped if it had ended all the same. */
   readonly interruption?: string | undefined;
-  /** How many of the task's instructions the turn got; later ones are for the next turn. */
+  /** Number of the task's instructions that the turn got; later ones are for the next turn. */
   readonly instructionsRead?: number | undefined;
   readonly turn?: TurnReference | undefined;
   readonly commit?: string | null | undefined;
@@ -116,7 +116,7 @@ export interface TaskState {
   /** Instructions for the next turn of the executor. */
   readonly instructions: readonly string[];
   readonly suspended: TaskEventData<"task/suspended"> | undefined;
-  /** Whether it waited for a time or other tasks when it was suspended, and does again once it is resumed. */
+  /** True if it waited for a time or other tasks when it was suspended, and does again once it is resumed. */
   readonly wasWaiting: boolean;
   readonly ask: TaskAsk | undefined;
   /** An answer that the next run gives to the agent. */
@@ -133,7 +133,7 @@ export interface TaskState {
   readonly extraRounds: number;
   readonly extraBudgets: number;
   readonly result: { readonly commit: string | null; readonly tree: string | null } | undefined;
-  /** How the result is merged, if a user chose another way than the spec has. */
+  /** The mode of merging the result, if a user chose another one than the spec has. */
   readonly mergeAs: MergeMode | undefined;
   readonly merged: TaskEventData<"task/merged"> | undefined;
   readonly error: string | undefined;
@@ -148,7 +148,7 @@ export function isEnded({ phase }: Pick<TaskState, "phase">): boolean {
   return phase === "done" || phase === "failed" || phase === "cancelled";
 }
 
-/** How the result of a task is merged. */
+/** Returns the mode of merging the result of a task. */
 export function mergeModeOf({ spec, mergeAs }: Pick<TaskState, "spec" | "mergeAs">): MergeMode {
   return mergeAs ?? spec.merge;
 }

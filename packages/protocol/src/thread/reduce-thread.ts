@@ -156,7 +156,7 @@ function withSettings(state: ThreadState, settings: ThreadSettings): ThreadState
   return withSummary({ ...state, thread, settings });
 }
 
-/** What lists of threads show of the settings. */
+/** Adds the summary of the settings that lists of threads show. */
 function withSummary(state: ThreadState): ThreadState {
   const { budget, task } = state.settings;
   return withThread(state, {

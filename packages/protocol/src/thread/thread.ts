@@ -131,7 +131,7 @@ export const ThreadSettings = looseObject(() => ({
   sandboxPolicy: SandboxPolicy,
   /** The hosts that commands may connect to; for others the user is asked. Absent: the user is asked about every host. */
   network: z.optional(NetworkSetting),
-  /** Whether commits of sandboxed agents are added to the repository. Absent: the user is asked. */
+  /** Mode for adding commits of sandboxed agents to the repository. Absent: the user is asked. */
   git: z.optional(GitMode),
   /** True if files in the workspace are changed without approval. */
   acceptEdits: z.optional(z.boolean()),
@@ -193,7 +193,7 @@ export const Thread = looseObject(() => ({
   usageLimit: z.optional(UsageLimit),
   /** The task that it works on. */
   taskId: z.optional(Id),
-  /** What its turns have cost so far, as far as agents report it. */
+  /** Cost of its turns so far, as far as agents report it. */
   cost: z.optional(Cost),
   /** The limits of its settings. */
   budget: z.optional(Budget),

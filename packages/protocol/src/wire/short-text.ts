@@ -5,7 +5,10 @@ export function previewOf(text: string, length = PREVIEW_LENGTH): string {
   return shortened(text.replace(/\s+/gu, " ").trim(), length);
 }
 
-/** Whether a text begins with another one that may be as long. `startsWith` takes long for that: it compares no memory. */
+/**
+ * Reports whether a text begins with another one that may be as long. `startsWith` takes long for that: it
+ * compares no memory.
+ */
 export function continues(text: string, beginning: string): boolean {
   return text.slice(0, beginning.length) === beginning;
 }

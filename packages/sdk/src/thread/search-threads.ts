@@ -4,7 +4,7 @@ import type { FlintClient } from "../client/flint-client.ts";
 /** Maximum number of the newest threads that are searched. */
 export const SEARCHED_THREADS = 500;
 
-/** Which threads are searched, and until when. */
+/** The threads to search, and the signal that stops the search. */
 export interface SearchOptions extends Pick<ParamsInput<"thread/list">, "archived" | "cwd" | "ofTasks"> {
   /** Ends the search. What it found until then was found. */
   readonly signal?: AbortSignal | undefined;

@@ -12,7 +12,7 @@ export interface AgmApiOptions {
   /** A client of the server that has the tasks. */
   readonly client: FlintClient;
   readonly channels: Channels;
-  /** Where the event about a message goes, and where those of tasks come from. */
+  /** The sink for the event about a message, and the source of those of tasks. */
   readonly events: AgmEvents;
   /** The folder of sessions and tasks that name none. */
   readonly cwd: string;

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type ChannelLine, type MessageRow, readChannelLine, type StoredSession } from "./rows.ts";
 
-/** Where the sessions of agm and their messages are kept. */
+/** The store of agm's sessions and their messages. */
 export interface Channels {
   /** All sessions, oldest first. */
   sessions(): Promise<readonly StoredSession[]>;

@@ -14,7 +14,7 @@ export interface AgmOptions {
   /** The state folder. */
   readonly root: string;
   readonly cwd: string;
-  /** Where sessions are kept and events go; without one, in a file and as lines between the answers. */
+  /** The store of sessions and the sink for events; without one, a file and lines between the answers. */
   readonly fleet?: Pick<FleetOptions, "redis" | "namespace" | "events"> | undefined;
   readonly input: AsyncIterable<Uint8Array | string>;
   /** Resolves once more can be written. */

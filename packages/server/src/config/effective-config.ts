@@ -21,7 +21,7 @@ export interface EffectiveValue {
   readonly lock: ConfigLock | undefined;
 }
 
-/** Where the values come from. */
+/** The sources of the values. */
 export interface ConfigSources {
   readonly user: UserConfig;
   readonly project: WorkspaceFiles;
@@ -51,7 +51,7 @@ export async function effectiveConfig(sources: ConfigSources): Promise<readonly 
   return [...new Map<string, EffectiveValue>(all).values()];
 }
 
-/** What a key takes and does, for a key of any name that the table allows; undefined if there is none of this name. */
+/** Describes a key, of any name that the table allows; undefined if there is none of this name. */
 export function describeKey(name: string): (typeof CONFIG_KEYS)[ConfigName] | undefined {
   const row = rowNameOf(parseKey(name));
   return row === undefined ? undefined : CONFIG_KEYS[row];

@@ -19,16 +19,16 @@ export interface AccessRules {
   readonly port: number;
   /** The front end at `/`. */
   readonly root: FrontendName;
-  /** What a token allows, `none` if it is not valid; undefined if no token is required. */
+  /** Returns the access of a token, `none` if it is not valid; undefined if no token is required. */
   readonly accessOf: ((given: string) => TokenAccess) | undefined;
   readonly allowOrigins: readonly string[];
   readonly allowHosts: readonly string[];
 }
 
-/** What a token allows: everything, nothing, or some rights only, which are looked up for each call. */
+/** The access of a token: everything, nothing, or some rights only, which are looked up for each call. */
 export type TokenAccess = "all" | "none" | { readonly only: () => readonly TaskRight[] };
 
-/** Where a request goes, or the status that rejects it. A rejection reveals nothing else. */
+/** The front end for a request, or the status that rejects it. A rejection reveals nothing else. */
 export type Authorization =
   | { readonly to: FrontendName; readonly only?: () => readonly TaskRight[] }
   | { readonly to: "health" }

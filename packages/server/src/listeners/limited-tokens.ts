@@ -63,7 +63,10 @@ export class LimitedTokens {
     return left.length < entries.length;
   }
 
-  /** How to look up the rights of a token, which are none once it is revoked; undefined if it is not one of these. */
+  /**
+   * Returns the function that looks up the rights of a token, which are none once it is revoked; undefined if
+   * it is not one of these.
+   */
   rightsOf(given: string): (() => readonly TaskRight[]) | undefined {
     // Compared as hashes, so that how long it takes says nothing about a token.
     const hash = digest(given).toString("hex");

@@ -124,7 +124,7 @@ export class WebSocketListener implements Listener {
   }
 }
 
-/** Where a client is admitted, and with which rights. */
+/** The front end to which a client is admitted, and its rights. */
 type Admission = Extract<Authorization, { readonly to: FrontendName }>;
 
 function portOf(server: Server): number {

@@ -73,7 +73,7 @@ export class FileRules implements PolicyRules {
       .filter((rule) => rule !== withoutAddresses(rule));
   }
 
-  /** Whether a file change is one of the policy file itself, by whatever name. */
+  /** Reports whether a file change is one of the policy file itself, by any of its names. */
   #isChangedBy(action: Action, cwd: string): boolean {
     const own = realPathOf(this.source);
     return (

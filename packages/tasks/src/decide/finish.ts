@@ -1,7 +1,10 @@
 import { currentRound, mergeModeOf, type TaskState } from "@flint/protocol";
 import { asking, type DecisionContext, type Events, event } from "./decision.ts";
 
-/** What follows when nothing speaks against the result: the user's approval, the merge, or the end. */
+/**
+ * Returns the events that follow when nothing speaks against the result: the user's approval, the merge, or
+ * the end.
+ */
 export function finish(state: TaskState): Events {
   const { spec } = state;
   const { commit = null, tree = null } = state.rounds.at(-1) ?? {};

@@ -128,8 +128,9 @@ export function afterChecks(state: TaskState, outcome: CheckOutcome, context: De
 }
 
 /**
- * What follows a verdict. The findings decide, not the word: a reviewer that rejects without one is asked once more. Of
- * several that have to approve, the next one judges the same round; if one is enough, only until one approves.
+ * Returns the events that follow a verdict. The findings decide, not the word: a reviewer that rejects
+ * without one is asked once more. Of several that have to approve, the next one judges the same round; if one
+ * is enough, only until one approves.
  */
 export function afterVerdict(state: TaskState, outcome: ReviewOutcome, context: DecisionContext): Events {
   if (outcome.kind !== "judged") return afterInterruption(state, "reviewer", outcome, context);

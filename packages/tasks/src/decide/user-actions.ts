@@ -79,7 +79,7 @@ export function merge(
   ];
 }
 
-/** What comes before a task can be merged. */
+/** Returns what has to happen before a task can be merged. */
 function beforeMerge({ number, phase }: TaskState): string {
   if (phase === "approving") return `Approve it first: flint tasks approve ${number}.`;
   if (phase === "asking") return `Answer it first: flint tasks answer ${number} "…".`;

@@ -47,7 +47,7 @@ export function messageOf(notices: readonly Notice[]): Notice | Digest | undefin
   };
 }
 
-/** What needs the user comes first. */
+/** Joins notices into one text, beginning with those that need the user. */
 function digestText(notices: readonly Notice[]): string {
   const groups: readonly [singular: string, plural: string, kinds: readonly NoticeKind[]][] = [
     ["needs you", "need you", ["asking", "approving"]],

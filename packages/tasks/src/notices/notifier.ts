@@ -27,7 +27,7 @@ export interface NotifierOptions extends NoticeOptions {
 
 /** Notices within this time become one message. */
 export const GATHER_MS = 5_000;
-/** How long a server that stops waits for its last message. */
+/** Time for which a server that stops waits for its last message. */
 const STOP_MS = 2_000;
 
 const WEBHOOK_TRIES = 3;

@@ -26,7 +26,7 @@ export class EarlierTurns {
     this.#worker = worker;
   }
 
-  /** Whether a thread is on this machine. */
+  /** Reports whether a thread is on this machine. */
   isHere({ worker }: TurnReference): boolean {
     return worker === undefined || worker === this.#worker;
   }
@@ -49,7 +49,10 @@ export class EarlierTurns {
     return answerIn(this.#client, reviewing, (id) => id.startsWith(key));
   }
 
-  /** What a run elsewhere committed before it was lost. That work counts, and nothing that the run writes later. */
+  /**
+   * Returns the outcome that a run elsewhere committed before it was lost. That work counts, and nothing that
+   * the run writes later.
+   */
   async committed(state: TaskState, { round, turn, fence }: RoundState): Promise<ExecuteOutcome | undefined> {
     if (turn === undefined || fence === undefined) return undefined;
     const usage = { seconds: 0 };

@@ -143,7 +143,10 @@ function variablesOf(state: Pick<TaskState, "id" | "number" | "attempt">): strin
   return Object.entries(taskVariables(threadTask(state))).map(([name, value]) => `${name}=${value}`);
 }
 
-/** Why a command failed that the sandbox kept from something. No one is asked about it, so the option is named that allows it. */
+/**
+ * Returns the reason a command failed that the sandbox stopped. No one is asked about it, so the option is
+ * named that allows it.
+ */
 export function stoppedBy(denials: Denials): { readonly stopped?: string } {
   const [first] = denials;
   if (first === undefined) return {};

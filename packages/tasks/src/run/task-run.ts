@@ -59,11 +59,11 @@ export interface TaskRunOptions {
   readonly observer?: RunObserver | undefined;
   /** The accounts at a limit that threads have met. */
   readonly reported?: (() => Promise<readonly ReportedAccount[]>) | undefined;
-  /** Why there is no space on the disk for a turn; undefined if there is. */
+  /** The reason there is no space on the disk for a turn; undefined if there is. */
   readonly diskProblem?: (() => Promise<string | undefined>) | undefined;
 }
 
-/** What decides where a task works, and what becomes of it. */
+/** Returns the parts of the state that determine the folder of a task and its fate. */
 function placeOf({ rounds, ...state }: TaskState) {
   const { attempt, step, base, from, folder, executorThread, answer, result, mergeAs } = state;
   // How many messages a round has had is up to those who send them.

@@ -23,13 +23,16 @@ export interface TaskWorkspaces {
   remotes(folder: string): Promise<readonly string[]>;
   /** Makes the folder of the attempt, or finds it as it was left. */
   prepare(state: TaskState): Promise<PrepareOutcome>;
-  /** Whether the set-up command has run in the folder of the attempt since it was made. */
+  /** Reports whether the set-up command has run in the folder of the attempt since it was made. */
   isSetUp(state: TaskState): Promise<boolean>;
   /** Remembers that it has. */
   markSetUp(state: TaskState): Promise<void>;
   /** Keeps everything that a turn left in the folder, and the commits that its agent made there. */
   commit(state: TaskState, round: number, own?: ExecutorCommits): Promise<CommittedWork>;
-  /** What a run committed in a round under this fence, reported or not, and the folder as of it; undefined if it made none. */
+  /**
+   * Returns the work that a run committed in a round under this fence, reported or not, and the folder as of
+   * it; undefined if there is none.
+   */
   committed(state: TaskState, round: number, fence: number): Promise<CommittedWork | undefined>;
   /** A clean checkout of the result, for a reviewer. */
   reviewFolder(state: TaskState, commit: string): Promise<string>;

@@ -16,7 +16,7 @@ export type RoleTurnOutcome = { readonly usage: RunUsage; readonly turn?: TurnRe
       readonly kind: "answered";
       readonly turn: TurnReference;
       readonly text: string;
-      /** What the agent committed itself. */
+      /** Commits that the agent made itself. */
       readonly commits?: ExecutorCommits | undefined;
     }
   | Interruption

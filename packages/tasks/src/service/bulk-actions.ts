@@ -4,7 +4,7 @@ import * as userActions from "../decide/user-actions.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import { assertVerified, type VerifyTask } from "./verify-task.ts";
 
-/** What the actions on all tasks depend on. */
+/** Dependencies of the actions on all tasks. */
 export interface BulkOptions {
   readonly store: TaskStore;
   readonly verify?: VerifyTask | undefined;
@@ -12,7 +12,7 @@ export interface BulkOptions {
 
 type Done = Result<"task/suspendAll">;
 
-/** How often a task that keeps changing is tried. */
+/** Maximum number of attempts on a task that keeps changing. */
 const TRIES = 10;
 
 /** Suspends every task that has not ended. Those that no worker has come first, so that none of them starts in between. */

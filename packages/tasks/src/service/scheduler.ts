@@ -21,7 +21,7 @@ export interface SchedulerOptions {
 }
 
 const RETRY_MS = 10_000;
-/** How often it looks whether an account works again before its reset, which no task says. */
+/** Interval of checking whether an account works again before its reset, which no task reports. */
 const REPORT_CHECK_MS = 300_000;
 const LONGEST_TIMER_MS = 3_600_000;
 

@@ -49,7 +49,7 @@ export interface TaskServiceOptions extends AddOptions {
   readonly askMs?: number | undefined;
   /** The accounts at a limit that threads outside of tasks have met. */
   readonly reported?: (() => Promise<readonly ReportedAccount[]>) | undefined;
-  /** Where events of turns go for other programs. */
+  /** The destination of turn events for other programs. */
   readonly news?: EventSink | undefined;
   /**
    * Verifies that a task is as it was added; if absent, all of them count as that, as in a store of one

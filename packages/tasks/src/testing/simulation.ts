@@ -46,7 +46,7 @@ export class Simulation {
   /** Events that the scheduler could not handle. */
   readonly problems: string[] = [];
   #limits: readonly ReportedAccount[] = [];
-  /** Whether faults happen: a calm world has to bring every task to its end. */
+  /** True if no faults happen: a calm world has to bring every task to its end. */
   #calm = false;
 
   constructor(seed: number) {

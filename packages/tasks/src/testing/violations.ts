@@ -1,7 +1,7 @@
 import { isEnded, reduceTask, reviewModeOf, type TaskEvent, type TaskState } from "@flint/protocol";
 import { isBlocking } from "../decide/findings.ts";
 
-/** What a result lacks that no user has accepted, after its review. */
+/** Returns the missing part of a result's review, if no user has accepted the result. */
 function missingReview({ spec, rounds, findings }: TaskState, event: TaskEvent): string | undefined {
   const isByReviewer = event.type === "task/approved" && event.data.by === "reviewer";
   if (event.type !== "task/reviewed" && !isByReviewer) return undefined;
@@ -12,12 +12,15 @@ function missingReview({ spec, rounds, findings }: TaskState, event: TaskEvent):
   return reviewers.size < needed ? `${reviewers.size} of ${needed} reviewers judged` : undefined;
 }
 
-/** Whether the result of a task that is done is merged after all. */
+/** Reports whether the result of a task that is done is merged after all. */
 function isMerge(before: TaskState, { type }: TaskEvent): boolean {
   return type === "task/approved" && before.phase === "done" && before.merged === undefined;
 }
 
-/** What a log of a task breaks of what must always hold, with leases that last this long if that is known; empty if nothing. */
+/**
+ * Returns the invariants that a log of a task violates, with leases of this duration if it is known; empty if
+ * none.
+ */
 export function violations(
   id: string,
   events: readonly TaskEvent[],

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import { SessionFixture } from "../testing/session-fixture.ts";
 
 const ENTER = "\r";
-/** What terminals send for a turn of the wheel on the alternate screen. */
+/** The keys that terminals send for a turn of the wheel on the alternate screen. */
 const WHEEL_UP = "\u001b[A".repeat(3);
 const WHEEL_DOWN = "\u001b[B".repeat(3);
-/** What a terminal answers whose wheel presses arrow keys there. */
+/** The answer of a terminal whose wheel presses arrow keys there. */
 const IS_ON = "\u001b[?1007;1$y";
 const TURN_OFF = "\u001b[?1007l";
 const TURN_ON = "\u001b[?1007h";

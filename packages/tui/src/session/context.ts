@@ -21,7 +21,7 @@ export interface PermissionChoice {
   readonly settings: Partial<NewThreadSettings>;
 }
 
-/** What a session does with its terminal beyond drawing. */
+/** Services of a session's terminal beyond drawing. */
 export interface SessionTerminal {
   /** Copies to its clipboard; false if it has none. */
   copy(text: string): boolean;
@@ -30,7 +30,7 @@ export interface SessionTerminal {
   restore(): void;
   suspend(): void;
   redraw(): void;
-  /** Whether finished rows are in its scrollback, where they cannot be drawn again. */
+  /** True if finished rows are in its scrollback, where they cannot be drawn again. */
   readonly hasScrollback: boolean;
   readonly theme: Theme;
   useTheme(theme: Theme): void;

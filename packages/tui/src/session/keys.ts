@@ -67,7 +67,7 @@ export class SessionKeys {
     else if (key.key === "up" && session.state !== undefined) runCommand(session, "showTranscript", "");
   }
 
-  /** Whether what was just pressed or pasted is meant for what waits. */
+  /** Reports whether what was just pressed or pasted is meant for what waits. */
   #isForAsk(): boolean {
     const { asks, page, menu } = this.#session;
     const now = this.#now();

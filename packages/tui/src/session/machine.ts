@@ -23,13 +23,15 @@ export interface MachineAgent {
   /** Undefined if that is not known. */
   readonly loggedIn: boolean | undefined;
   readonly path: string | undefined;
-  /** How to get it, if it is not installed. */
+  /** The command that installs it, if it is not installed. */
   readonly install: string | undefined;
-  /** What Flint can do about its program. */
+  /** The change that Flint can make to its program. */
   readonly change: "install" | "remove" | undefined;
 }
 
-/** What the machine does for a session beyond its server: everything that is not the terminal itself. */
+/**
+ * The services of the machine for a session beyond its server: everything that is not the terminal itself.
+ */
 export interface Machine {
   readonly cwd: string;
   readonly home: string | undefined;

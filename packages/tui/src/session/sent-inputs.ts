@@ -59,7 +59,7 @@ export class SentInputs implements PromptSender {
     this.#target.say(`${why} ${keyName(this.#target, "editQueue") || "/queue"} edits the queue.`);
   }
 
-  /** Whether this session sent an input. */
+  /** Reports whether this session sent an input. */
   isOwn(clientId: string | undefined): boolean {
     return clientId?.startsWith(`${this.#mark}-`) === true;
   }

@@ -1,7 +1,7 @@
 import type { TerminalAnswer } from "../input/index.ts";
 
 const MODE = 1007;
-/** What a terminal answers of a mode that is set and can be changed. */
+/** The answer of a terminal about a mode that is set and can be changed. */
 const SET = 1;
 
 /** Asks whether the terminal sends arrow keys for the wheel of the mouse while the alternate screen is shown. */
@@ -25,7 +25,7 @@ export class Wheel {
     this.#write = write;
   }
 
-  /** Whether it has to be turned on again. */
+  /** Reports whether it has to be turned on again. */
   get isOff(): boolean {
     return this.#isOff;
   }
@@ -35,7 +35,7 @@ export class Wheel {
     if (answer.about === "mode" && answer.mode === MODE) this.#wasOn = answer.state === SET;
   }
 
-  /** Whether the wheel may press arrow keys from now on. */
+  /** Reports whether the wheel may press arrow keys from now on. */
   allow(isAllowed: boolean): void {
     if (isAllowed !== this.#isOff || (!isAllowed && !this.#wasOn)) return;
     this.#isOff = !isAllowed;

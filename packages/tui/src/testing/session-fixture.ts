@@ -79,9 +79,9 @@ export class SessionFixture {
   readonly files = new Map<string, string>();
   /** The agents that are installed. */
   readonly agents = new Map<string, Partial<MachineAgent>>();
-  /** What an installation waits for. */
+  /** The event that an installation waits for. */
   installing: Promise<void> = Promise.resolve();
-  /** How many timers of the session wait. */
+  /** Number of waiting timers of the session. */
   timers = 0;
   #clients: FlintClient[] = [];
   /** Errors with which the next attempts to connect fail. */

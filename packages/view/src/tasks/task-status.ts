@@ -106,12 +106,12 @@ export function roundChoice(
   };
 }
 
-/** Whether a task is done and its result can still be merged. */
+/** Reports whether a task is done and its result can still be merged. */
 export function isMergeable({ phase, merged, result }: TaskRow): boolean {
   return phase === "done" && merged === undefined && result?.commit != null;
 }
 
-/** What the user can do about a task now; undefined if nothing has to be done. */
+/** Returns what the user can do about a task; undefined if nothing has to be done. */
 export function nextStep(task: TaskRow): string | undefined {
   const { number } = task;
   if (task.phase === "approving") return `flint tasks approve ${number}, or flint tasks reject ${number} "…"`;

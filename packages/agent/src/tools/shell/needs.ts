@@ -116,8 +116,9 @@ function withAddressesLeftOut(settings: ThreadSettings): ThreadSettings {
 }
 
 /**
- * What of a network is beyond the settings of a thread; undefined if nothing. A host that the user gave addresses to is
- * beyond them: what does not go through the proxy of the thread is not led to these.
+ * Returns the part of a network permission that is beyond the settings of a thread; undefined if none. A host
+ * that the user gave addresses to is beyond them: connections that bypass the thread's proxy are not led to
+ * these.
  */
 export function networkBeyond(
   asked: NetworkPermission | undefined,

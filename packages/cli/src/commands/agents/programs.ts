@@ -23,11 +23,13 @@ export interface AgentRow {
   readonly version?: string;
   /** The version that Flint is tested with. */
   readonly testedVersion?: string;
-  /** Whether it has a key or a login; absent if it only says so on its first turn, or is not installed. */
+  /**
+   * True if it has a key or a login; absent if it reports that only on its first turn, or is not installed.
+   */
   readonly loggedIn?: boolean;
-  /** Whether Flint installed it. */
+  /** True if Flint installed it. */
   readonly installedByFlint: boolean;
-  /** How to get it, if it is not installed. */
+  /** The command that installs it, if it is not installed. */
   readonly install?: string;
 }
 
@@ -133,17 +135,20 @@ export function stateOf({ path, version, testedVersion }: AgentRow): string {
     : `${version} (tested: ${testedVersion})`;
 }
 
-/** Whether it is logged in, for a table; empty if that is not known. */
+/** Describes its login for a table; empty if that is unknown. */
 export function loginOf({ loggedIn }: AgentRow): string {
   return loggedIn === undefined ? "" : loggedIn ? "yes" : "no";
 }
 
-/** What is said of an agent that another program installed. */
+/** The message about an agent that another program installed. */
 export function notInstalledHere(name: string): string {
   return `${name} was not installed with flint agents install.`;
 }
 
-/** Whether a command starts the agent's own program, and not one that runs it, such as `node agent.mjs`. */
+/**
+ * Reports whether a command starts the agent's own program, and not one that runs it, such as `node
+ * agent.mjs`.
+ */
 export function isOwnProgram(command: readonly string[], known: AgentDescriptor | undefined): boolean {
   const [program = "", ...options] = command;
   if (known === undefined) return options.length === 0;
@@ -170,7 +175,7 @@ export function versionNumber(line: string | undefined): string | undefined {
   return line === undefined ? undefined : (/\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?/.exec(line)?.[0] ?? line);
 }
 
-/** Whether it is not known how the agent logs in: then it reports itself, on its first turn, that it needs a login. */
+/** Reports whether the login of an agent is unknown: then it reports on its first turn that it needs one. */
 export function hasNoCredentials({ credentials: { variables, files } }: AgentDescriptor): boolean {
   return variables.length === 0 && files.length === 0;
 }

@@ -169,7 +169,7 @@ async function agentFinding(agent: ConfiguredAgent, client: FlintClient, cwd: st
   return [{ name: agent.id, state: "absent", detail: `${detail}, not logged in`, fix: login }, ...changes];
 }
 
-/** Whether the user's configuration is valid, and whether the programs of its MCP servers exist. */
+/** Checks that the user's configuration is valid, and that the programs of its MCP servers exist. */
 export async function configuration(): Promise<readonly Finding[]> {
   const config = new UserConfig(userConfigPath());
   try {

@@ -9,7 +9,7 @@ import { branchOf, readText } from "./branch.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** How often an installation says for how long it has been running. */
+/** Interval at which an installation reports for how long it has been running. */
 const PROGRESS_MS = 1_000;
 
 /** This machine, as a session uses it. */

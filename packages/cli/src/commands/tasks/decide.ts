@@ -8,7 +8,7 @@ import { print, printError, printJson } from "../../command-line/output.ts";
 import { isInteractive } from "../../command-line/terminal.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
-/** What the commands get that decide about a task. */
+/** Arguments of the commands that decide about a task. */
 export interface DecideArguments<Flags = object> {
   readonly values: { readonly json?: boolean | undefined } & Flags;
   readonly positionals: readonly string[];
@@ -94,7 +94,7 @@ export function mergeTask(
   });
 }
 
-/** Whether the user agrees to a diff, which is printed. */
+/** Reports whether the user agrees to a diff, which is printed. */
 async function confirmDiff(diff: string, question: string): Promise<boolean> {
   if (!isInteractive())
     throw new UsageError(

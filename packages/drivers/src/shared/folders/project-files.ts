@@ -118,7 +118,10 @@ export function usesProject({ trusted, untrusted }: Steering): boolean {
   return trusted.length > 0 && untrusted.length === 0;
 }
 
-/** What an agent in a sandbox must see empty, as absolute paths. Without one, the servers of a trusted project are its own. */
+/**
+ * Returns the absolute paths that an agent in a sandbox must see empty. Without a sandbox, the servers of a
+ * trusted project are its own.
+ */
 export function maskedPaths(
   { hides, servers = [] }: AgentProjectFiles,
   { trusted, untrusted }: Steering,

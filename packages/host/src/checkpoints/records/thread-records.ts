@@ -46,7 +46,7 @@ export class ThreadRecords {
       .flatMap((name) => this.#read(name, "json") ?? []);
   }
 
-  /** What was still running when the process ended. The folder is listed once for both. */
+  /** Returns the records that were unfinished when the process ended. The folder is listed once for both. */
   unfinished(): Unfinished {
     const names = this.#names();
     const whole = new Set(names.filter(({ type }) => type === "json").map(({ order }) => order));
@@ -56,7 +56,7 @@ export class ThreadRecords {
     };
   }
 
-  /** What a restore was about to do. One whose intent is incomplete has done nothing, and is forgotten. */
+  /** Returns the intent of a restore. One whose intent is incomplete has done nothing, and is forgotten. */
   intent(key: RecordKey): FilesRecord | undefined {
     const record = this.#read(key, "applying");
     if (record === undefined) this.#unlink(this.#pathOf(key, "applying"));

@@ -31,10 +31,13 @@ export interface CommandBrokerOptions {
 /** More callers at once than any agent has commands. */
 const MAX_CALLERS = 32;
 
-/** How often a bridged program may run at the same time: agents connect again before they have let go. */
+/**
+ * Maximum number of instances of a bridged program at the same time: agents connect again before they have
+ * let go.
+ */
 const MAX_BRIDGES = 4;
 
-/** How much a caller may send, and how long it may take to name its grant. */
+/** Maximum size of a caller's request, and the time within which it must name its grant. */
 const MAX_REQUEST = 16 * 1024;
 const REQUEST_MS = 10_000;
 
@@ -57,7 +60,7 @@ export class UnixCommandBroker implements CommandBroker {
   /** Bridged programs by the digest of their tokens, and how often each is running. */
   readonly #programs = new Map<string, { readonly program: BridgedProgram; running: number }>();
   readonly #callers = new Set<Socket>();
-  /** How many of the callers use a bridged program. */
+  /** Number of callers that use a bridged program. */
   #bridges = 0;
 
   private constructor(options: CommandBrokerOptions) {

@@ -42,6 +42,6 @@ export const PAIRS = "a table of strings";
 export const choice = (values: readonly string[]) =>
   `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
 
-/** What a list of hosts has to be. */
+/** Description of the value for a list of hosts. */
 export const HOSTS =
   'a list of hosts, such as "example.org", "*.example.org", "localhost:3000" or "git.corp.example:443=10.1.2.3"';

@@ -37,7 +37,7 @@ export interface ClientScript {
   /** Lists the commands that the agent left running: in the answer, or in what is sent before it. */
   listBackground(threadId: string): Call;
   stopBackground(threadId: string, processId: string): Call;
-  /** Whether a message says that an approval no longer needs an answer. */
+  /** Reports whether a message says that an approval no longer needs an answer. */
   isWithdrawal(message: Fields, approval: Fields): boolean;
 }
 

@@ -53,8 +53,8 @@ export class KeyReader {
 }
 
 /**
- * Whether the wheel of the mouse was turned: on the alternate screen, terminals send several arrow keys at once for that,
- * unless they have been told not to.
+ * Reports whether the wheel of the mouse was turned: on the alternate screen, terminals send several arrow
+ * keys at once for that, unless they have been told not to.
  */
 export function isWheel(events: readonly InputEvent[]): boolean {
   const names = events.map((event) => (event.type === "key" ? keyName(event) : ""));

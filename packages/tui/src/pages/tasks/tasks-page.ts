@@ -21,7 +21,7 @@ export class TasksPage implements Page {
   #selected: string | undefined;
   #withEnded = false;
   #message = "";
-  /** Whether the same key suspends or resumes all if it is the next one. */
+  /** True if the same key, pressed next, suspends or resumes all. */
   #isConfirming = false;
 
   /** `requested` is the number of a task to open, or empty. */
@@ -94,7 +94,7 @@ export class TasksPage implements Page {
     return sortedTasks(this.#feed.tasks ?? []).filter((task) => this.#withEnded || !hasEnded(task));
   }
 
-  /** What can be done to all tasks: they are suspended, or resumed if none of them works or is about to. */
+  /** The action on all tasks: they are suspended, or resumed if none of them works or is about to. */
   get #toAll(): "suspend" | "resume" | undefined {
     const phases = new Set((this.#feed.tasks ?? []).map(({ phase }) => phase));
     if (phases.has("running") || phases.has("ready") || phases.has("waiting")) return "suspend";

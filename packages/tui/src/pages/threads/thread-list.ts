@@ -302,7 +302,7 @@ export class ThreadList implements Page {
     this.#session.changed();
   }
 
-  /** What the selected thread has used of its limits, where a row has no room for it. */
+  /** Shows the amounts that the selected thread has used of its limits, where a row has no room for them. */
   #amounts(between: string): Line[] {
     const thread = this.#threads[this.#at];
     const amounts = thread === undefined ? [] : amountsOf(thread, this.#now());

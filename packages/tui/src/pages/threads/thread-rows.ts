@@ -11,7 +11,7 @@ export interface ListRow {
   readonly isPinned: boolean;
 }
 
-/** How rows are drawn. */
+/** Options for drawing rows. */
 export interface RowContext {
   readonly look: RenderOptions;
   readonly now: number;
@@ -50,7 +50,7 @@ export function threadRows(rows: readonly ListRow[], context: RowContext): Line[
   });
 }
 
-/** What a thread has cost, the limits that it has, and the usage limit that it has to wait for. */
+/** Returns the cost of a thread, its limits, and the usage limit that it has to wait for. */
 export function amountsOf(thread: Thread, now: number): string[] {
   const limits = budget(thread.budget ?? {});
   const cost = costOf(thread);
@@ -80,7 +80,10 @@ function resetWords({ needsUser, resetsAtMs }: UsageLimit, resets: string): stri
   return resetsAtMs === undefined ? `reset time ${resets}` : `resets ${resets}`;
 }
 
-/** Whether the latest turn failed at a usage limit that has not been reset since, as far as that is known. */
+/**
+ * Reports whether the latest turn failed at a usage limit that has not been reset since, as far as that is
+ * known.
+ */
 function isAtUsageLimit({ usageLimit, status }: Thread, now: number): boolean {
   if (usageLimit === undefined || status.type === "active") return false;
   return usageLimit.resetsAtMs === undefined || usageLimit.resetsAtMs > now;
@@ -89,7 +92,7 @@ function isAtUsageLimit({ usageLimit, status }: Thread, now: number): boolean {
 const STATUSES = ["waiting for you", "running", "usage limit", "failed"] as const;
 type ListStatus = (typeof STATUSES)[number];
 
-/** How a thread stands; undefined if it is idle and its last turn did not fail. */
+/** Returns the status of a thread; undefined if it is idle and its last turn did not fail. */
 function statusOf(thread: Thread, now: number): ListStatus | undefined {
   const { status, lastTurnFailed } = thread;
   if (status.type === "active") return (status.activeFlags ?? []).length > 0 ? "waiting for you" : "running";

@@ -3,7 +3,7 @@ import { inputText, type QueuedInput } from "@flint/protocol";
 /** More of a queued prompt is not repeated. */
 const MAX_SHOWN = 60;
 
-/** What a client has done to the queue of a thread; undefined if nothing is different. */
+/** Describes a client's change of a thread's queue; undefined if nothing is different. */
 export function queueNotice(
   before: readonly QueuedInput[],
   after: readonly QueuedInput[],

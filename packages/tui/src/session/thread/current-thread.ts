@@ -29,7 +29,7 @@ export class CurrentThread implements ThreadControls {
     this.#open = open;
   }
 
-  /** What stands above a thread: its agent, model, permissions and folder. */
+  /** The header of a thread: its agent, model, permissions and folder. */
   get header(): LineBlock | undefined {
     const { settings, machine, look } = this.#session;
     if (settings === undefined) return undefined;
@@ -106,7 +106,7 @@ export class CurrentThread implements ThreadControls {
     if (this.header !== undefined) this.#session.put(this.header);
   }
 
-  /** What was being written stays with its thread. */
+  /** Switches to a thread. The unfinished prompt stays with its own thread. */
   async #switchTo(threadId: string | undefined, keepsInput = false): Promise<void> {
     const { help, composer, transcript, others } = this.#session;
     if (!keepsInput) help.keepDraft(composer);

@@ -10,7 +10,7 @@ import type { SentInputs } from "../sent-inputs.ts";
 import type { CurrentThread } from "./current-thread.ts";
 import type { OpenThread } from "./open-thread.ts";
 
-/** What the events of a thread need of its session. */
+/** Dependencies of a thread's events on its session. */
 export interface EventTarget extends Omit<SessionContext, "inputs"> {
   readonly inputs: SentInputs;
   readonly transcript: InlineTranscript;

@@ -59,7 +59,7 @@ function choose(session: SessionContext, { id, name, change, path, install: how 
   });
 }
 
-/** What is done, and for how long, stands below the composer until it is over. */
+/** Installs an agent. The work, and its duration, stand below the composer until it is over. */
 function install(session: SessionContext, name: string): void {
   session.run(async () => {
     try {

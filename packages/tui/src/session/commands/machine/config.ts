@@ -3,7 +3,7 @@ import { isTheme } from "@flint/view/commands";
 import type { SessionContext } from "../../context.ts";
 import type { ConfigKey } from "../../machine.ts";
 
-/** What is typed in place of a value to remove a key. */
+/** The text that is typed in place of a value to remove a key. */
 export const UNSET = "unset";
 
 /** `/config` shows what the configuration files set, and where; `/config KEY VALUE` changes a key of the user's own file. */
