@@ -6,10 +6,7 @@ import { isUnconfined, type SandboxPolicy } from "@flint/protocol";
 /** An MCP server that is a program on this machine. */
 export type StdioServer = Extract<McpServerConfig, { type: "stdio" }>;
 
-/**
- * The folder in which the program of a server runs, and its sandbox: the same as for the commands of the
- * thread.
- */
+/** The folder and the sandbox policy of the program of a server: those of the commands of the thread. */
 export interface ServerPlace {
   readonly cwd: string;
   readonly policy: SandboxPolicy;
@@ -31,7 +28,7 @@ export function serverProcess(config: StdioServer, { cwd, policy }: ServerPlace)
   };
 }
 
-/** Returns advice for the user on a program that does not start in the sandbox. */
+/** Returns a hint about a program that does not start in the sandbox; empty if there is none. */
 export function sandboxStartHint(
   { type, name }: McpServerConfig,
   { policy }: Pick<ServerPlace, "policy">,

@@ -2,7 +2,7 @@ import { type StdioServer, serverProcess } from "@flint/agent/mcp-program";
 import type { CommandBroker, McpServerConfig, SessionSpec } from "@flint/core/ports";
 import { errorMessage, FlintError, type ThreadSettings } from "@flint/protocol";
 
-/** Dependencies for reaching the servers of a session. */
+/** The session whose servers an agent uses, and its way to them. */
 export interface McpAccess {
   readonly spec: Pick<SessionSpec, "sandbox" | "mcpServers" | "mcpProblem" | "mcpFailed">;
   /** The settings that the agent works with: its servers may touch the same as its commands. */

@@ -134,10 +134,7 @@ const OWN_SERVER: Dialled = {
   reason: "a server of Flint listens there, which no command may connect to",
 };
 
-/**
- * The reason none of the addresses of a host may be reached, and the rule that would open them, if there is
- * one.
- */
+/** The reason why none of the addresses of a host may be reached, and the rule that would open them, if there is one. */
 function refusedAddress(
   { host, port }: Endpoint,
   resolved: readonly string[],

@@ -141,8 +141,8 @@ export function allowsEndpoint(rule: HostRule, { host, port }: Endpoint): boolea
 }
 
 /**
- * Reports whether an allow rule covers everything that another one covers. An invalid rule covers nothing,
- * and neither does one that names addresses: it opens only these.
+ * Reports whether an allow rule covers everything that another one covers. What is not a rule covers nothing, and neither does one
+ * that names addresses: it opens only these.
  */
 export function hostRuleContains(rule: string, other: string): boolean {
   const [outer, inner] = [parseHostRule(rule), parseHostRule(other)];

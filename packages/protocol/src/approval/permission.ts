@@ -21,7 +21,7 @@ export function networkRuleProblem(rule: string): string | undefined {
   return parsed.ok ? undefined : parsed.reason;
 }
 
-/** Reports whether a rule covers a connection. An invalid rule covers nothing. */
+/** Reports whether a rule covers a connection. What is not a rule covers nothing. */
 export function hostRuleCovers(rule: string, endpoint: Endpoint): boolean {
   const parsed = parseNetworkRule(rule);
   return parsed.ok && allowsEndpoint(parsed.value, endpoint);

@@ -45,7 +45,7 @@ export function parsePrivateBlock(text: string): Parsed<AddressBlock> {
   return { ok: true, value: block };
 }
 
-/** The reason no rule opens an address: a clause; undefined for one that a rule may name. */
+/** The reason why no rule opens an address, as a clause; undefined for one that a rule may name. */
 export function closedAddressReason(address: string, port: number): string | undefined {
   const block = blockOf(address);
   if (block === undefined) return "not an address";

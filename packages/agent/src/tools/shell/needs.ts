@@ -116,9 +116,8 @@ function withAddressesLeftOut(settings: ThreadSettings): ThreadSettings {
 }
 
 /**
- * Returns the part of a network permission that is beyond the settings of a thread; undefined if none. A host
- * that the user gave addresses to is beyond them: connections that bypass the thread's proxy are not led to
- * these.
+ * Returns the part of a network that is beyond the settings of a thread; undefined if there is none. A host that the user
+ * gave addresses to is beyond them: only the proxy of the thread leads to these.
  */
 export function networkBeyond(
   asked: NetworkPermission | undefined,

@@ -119,8 +119,7 @@ export function usesProject({ trusted, untrusted }: Steering): boolean {
 }
 
 /**
- * Returns the absolute paths that an agent in a sandbox must see empty. Without a sandbox, the servers of a
- * trusted project are its own.
+ * The absolute paths that an agent must see empty. Without a sandbox it starts the servers of a trusted project itself.
  */
 export function maskedPaths(
   { hides, servers = [] }: AgentProjectFiles,

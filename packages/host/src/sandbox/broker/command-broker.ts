@@ -31,10 +31,7 @@ export interface CommandBrokerOptions {
 /** More callers at once than any agent has commands. */
 const MAX_CALLERS = 32;
 
-/**
- * Maximum number of instances of a bridged program at the same time: agents connect again before they have
- * let go.
- */
+/** The number of times that a bridged program may run at once: agents connect again before they have disconnected. */
 const MAX_BRIDGES = 4;
 
 /** Maximum size of a caller's request, and the time within which it must name its grant. */
@@ -57,10 +54,10 @@ export class UnixCommandBroker implements CommandBroker {
   /** The reason a known grant can no longer be used. */
   readonly #ended = new Map<string, string>();
   readonly #runs = new Map<BrokeredRun, Promise<void>>();
-  /** Bridged programs by the digest of their tokens, and how often each is running. */
+  /** Bridged programs by the digest of their tokens, and the number of runs of each. */
   readonly #programs = new Map<string, { readonly program: BridgedProgram; running: number }>();
   readonly #callers = new Set<Socket>();
-  /** Number of callers that use a bridged program. */
+  /** The number of callers that use a bridged program. */
   #bridges = 0;
 
   private constructor(options: CommandBrokerOptions) {

@@ -17,7 +17,7 @@ export const REFUSED = 126;
 /** The exit code of a command that was cut off, because the broker ended before it. */
 export const CUT_OFF = 125;
 
-/** The option with which the program passes on its input, too. */
+/** The argument with which the program passes on its input, too. */
 const WITH_INPUT = "--bridge";
 
 /**
