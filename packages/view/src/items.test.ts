@@ -90,6 +90,19 @@ test("every item type has an activity", () => {
   expect(activityOf({ type: "hologram", id: "h" })).toBe("Working");
 });
 
+test("a call that asks the user shows the questions, their options and the answers", () => {
+  const options = [{ label: "red" }, { label: "blue", description: "like the sky" }];
+  const questions = [{ id: "a", question: "Which colour?", options }, { question: "Why?" }];
+  const result = { a: { answers: ["red", "blue"] }, b: { answers: ["because"] } };
+  const call = { ...EVERY_ITEM.toolCall, arguments: { questions }, result };
+  const { meta, body } = rowOf(call);
+  expect(meta.map(({ text }) => text)).toContain("Which colour? Why?");
+  const texts = body.flatMap((block) => (block.kind === "output" ? [block.text] : []));
+  expect(texts.join("\n")).toBe("Which colour?  red / blue\nWhy?\nred, blue\nbecause");
+  const other = rowOf({ ...call, arguments: { questions: [{ question: 1 }] } });
+  expect(other.body).toContainEqual(expect.objectContaining({ kind: "json", label: "arguments" }));
+});
+
 test("shows the arguments of a tool as words", () => {
   expect(valueWords({ path: "notes.txt", lines: 3, edits: [{ old: "a", new: "b" }] })).toBe(
     "path: notes.txt, lines: 3, edits: ((old: a, new: b))",

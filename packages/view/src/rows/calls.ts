@@ -16,6 +16,8 @@ const LONGEST_VALUE = 60;
 export function argumentWords(given: unknown, title: string): readonly Span[] {
   if (given === undefined || given === null) return [];
   if (!isRecord(given)) return spanOf(valueWords(given));
+  const questions = questionsOf(given);
+  if (questions.length > 0) return spanOf(questions.map(({ question }) => question).join(" "));
   const subject = SUBJECTS.find((name) => typeof given[name] === "string" && given[name] !== "");
   const main = subject === undefined ? "" : String(given[subject]);
   const rest = Object.entries(given)
@@ -57,14 +59,48 @@ function innerWords(value: unknown): string {
 export function callBlocks(item: Item<"mcpToolCall"> | Item<"toolCall">): Block[] {
   const { arguments: given, result, error } = item;
   const isEmpty = given === undefined || given === null || JSON.stringify(given) === "{}";
+  const questions = questionsOf(given);
+  const asked = questions.map(({ question, labels }) => [question, labels.join(" / ")].join("  ").trim());
+  const about =
+    asked.length > 0
+      ? output(asked.join("\n"))
+      : ({ kind: "json", label: "arguments", value: given } as const);
+  const answers = questions.length === 0 ? undefined : answersIn(result);
   return [
-    ...(isEmpty ? [] : [{ kind: "json", label: "arguments", value: given } as const]),
-    ...resultBlocks(result),
+    ...(isEmpty ? [] : [about]),
+    ...(answers === undefined ? resultBlocks(result) : [output(answers)]),
     ...(error === undefined ? [] : [{ kind: "error", text: error } as const]),
   ];
 }
 
-/** Renders the result of a tool: MCP content, text, or any value. */
+/** The questions in the arguments of a tool that asks the user, with the labels of their options. */
+function questionsOf(
+  given: unknown,
+): readonly { readonly question: string; readonly labels: readonly string[] }[] {
+  if (!isRecord(given) || !Array.isArray(given.questions)) return [];
+  const found = given.questions.flatMap((each: unknown) => {
+    if (!isRecord(each) || typeof each.question !== "string") return [];
+    const options: readonly unknown[] = Array.isArray(each.options) ? each.options : [];
+    const labels = options.flatMap((option) =>
+      isRecord(option) && typeof option.label === "string" ? [option.label] : [],
+    );
+    return [{ question: each.question, labels }];
+  });
+  return found.length === given.questions.length ? found : [];
+}
+
+/** The answers to questions, by their ids, as lines; undefined if the result is anything else. */
+function answersIn(result: unknown): string | undefined {
+  const given = isRecord(result) ? Object.values(result) : [];
+  const lines = given.flatMap((each) => {
+    const answers: unknown = isRecord(each) ? each.answers : undefined;
+    const isText = Array.isArray(answers) && answers.every((answer) => typeof answer === "string");
+    return isText ? [answers.join(", ")] : [];
+  });
+  return lines.length === 0 || lines.length !== given.length ? undefined : lines.join("\n");
+}
+
+/** What a tool returned: MCP content, text, or any value. */
 function resultBlocks(result: unknown): Block[] {
   if (result === undefined || result === null || result === "") return [];
   if (typeof result === "string") return [output(result)];
