@@ -4,7 +4,7 @@ import { escapeControls } from "@flint/view";
 import { hasEnded, taskLogLine } from "@flint/view/tasks";
 import { oneArgument } from "../../command-line/command.ts";
 import { print, printRaw } from "../../command-line/output.ts";
-import { findTask, withTaskServer } from "./task-server.ts";
+import { findTask, followTasks, withTaskServer } from "./task-server.ts";
 
 interface LogsArguments {
   readonly values: { readonly follow?: boolean | undefined; readonly json?: boolean | undefined };
@@ -18,9 +18,10 @@ const POLL_MS = 30_000;
 /** `flint tasks logs`: what happened to a task, with the agents' reasoning; with -f until it ends or waits for the user. */
 export async function showLogs({ values, positionals }: LogsArguments): Promise<number> {
   const text = oneArgument("tasks logs", positionals, "the number of a task");
-  return withTaskServer(async (client) => {
+  const follow = values.follow === true ? followTasks : withTaskServer;
+  let after = 0;
+  return follow(async (client) => {
     const { id: taskId } = await findTask(client, text);
-    let after = 0;
     let revision: number | undefined;
     for (;;) {
       // The list comes first: what happens after it is in the next one.

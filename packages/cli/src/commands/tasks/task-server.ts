@@ -1,8 +1,9 @@
 import type { TaskRow } from "@flint/protocol";
-import type { FlintClient } from "@flint/sdk";
+import { type FlintClient, FlintConnectionError, FlintRequestError } from "@flint/sdk";
 import { stateFolder } from "@flint/server/environment";
 import { UsageError } from "../../command-line/command.ts";
 import { DEFAULT_IDLE_SECONDS } from "../../command-line/flags.ts";
+import { printError } from "../../command-line/output.ts";
 
 /** Runs something against the shared server, which runs the tasks; starts one in the background if none runs. */
 export async function withTaskServer<Value>(use: (client: FlintClient) => Promise<Value>): Promise<Value> {
@@ -12,6 +13,66 @@ export async function withTaskServer<Value>(use: (client: FlintClient) => Promis
   } finally {
     await client.close();
   }
+}
+
+/** How a client that follows tasks finds the next server. */
+export interface NextServer {
+  /** A client of the running server; undefined if none runs. */
+  join(): Promise<FlintClient | undefined>;
+  /** Resolves after a while. */
+  pause(): Promise<void>;
+}
+
+const JOIN_MS = 500;
+/** How often it is tried: for a minute. */
+const JOIN_TRIES = 120;
+
+const NEXT_SERVER: NextServer = {
+  join: async () => (await joinServer()).client,
+  pause: () => new Promise((resolve) => setTimeout(resolve, JOIN_MS)),
+};
+
+/**
+ * Follows tasks on the shared server, and on the next one if that stops. It starts none then, because someone may have stopped
+ * it on purpose, and waits a minute for one.
+ */
+export async function followTasks<Value>(
+  use: (client: FlintClient) => Promise<Value>,
+  first: () => Promise<FlintClient> = taskClient,
+  next = NEXT_SERVER,
+): Promise<Value> {
+  for (let client = await first(); ; client = await nextClient(next)) {
+    try {
+      return await use(client);
+    } catch (thrown) {
+      if (!hasStopped(thrown)) throw thrown;
+      printError("The server stopped. Waiting for the next one, with which the tasks continue.", 0);
+    } finally {
+      await client.close();
+    }
+  }
+}
+
+async function nextClient({ join, pause }: NextServer): Promise<FlintClient> {
+  for (let attempt = 0; attempt < JOIN_TRIES; attempt += 1) {
+    await pause();
+    const client = await join();
+    if (client !== undefined) return client;
+  }
+  throw new Error("The server stopped, and no other one was started. flint tasks watch starts one.");
+}
+
+/** Whether a request failed because its server stops or is gone. */
+function hasStopped(thrown: unknown): boolean {
+  if (thrown instanceof FlintConnectionError) return thrown.kind === "closed" || thrown.kind === "exited";
+  return (
+    thrown instanceof FlintRequestError && thrown.kind === "overloaded" && /stopping/.test(thrown.message)
+  );
+}
+
+async function joinServer() {
+  const { connectShared } = await import("@flint/server/single-instance");
+  return connectShared({ folder: stateFolder(), cwd: process.cwd(), sameSettings: false });
 }
 
 async function taskClient(): Promise<FlintClient> {

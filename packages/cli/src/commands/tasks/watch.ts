@@ -4,7 +4,7 @@ import { escapeControls } from "@flint/view";
 import { hasEnded, nextStep, statusOf, usageText } from "@flint/view/tasks";
 import { print } from "../../command-line/output.ts";
 import { blockerOf, progressOf, type TaskProgress } from "./progress.ts";
-import { findTask, withTaskServer } from "./task-server.ts";
+import { findTask, followTasks } from "./task-server.ts";
 
 const POLL_MS = 30_000;
 
@@ -15,10 +15,10 @@ interface WatchArguments {
 
 /** `flint tasks watch`: prints changes until nothing continues without the user. The exit code says how it stands. */
 export async function watchTasks({ values, positionals }: WatchArguments): Promise<number> {
-  return withTaskServer(async (client) => {
+  const shown = new Map<string, string>();
+  return followTasks(async (client) => {
     const [text] = positionals;
     const only = text === undefined ? undefined : (await findTask(client, text)).id;
-    const shown = new Map<string, string>();
     let revision: number | undefined;
     for (;;) {
       const list = await changedList(client, revision);
