@@ -1,11 +1,12 @@
-import { constants, copyFile, lstat, mkdir } from "node:fs/promises";
-import { dirname, join, sep } from "node:path";
+import { constants, copyFile, lstat, mkdir, readlink, symlink } from "node:fs/promises";
+import { dirname, isAbsolute, join, sep } from "node:path";
 import type { GitCommand } from "../git/git-command.ts";
 import { INCLUDE_FILE } from "../steering/index.ts";
 import type { WorktreeRepository } from "./worktree-repository.ts";
 
-const MAX_FILES = 10_000;
-const MAX_BYTES = 1024 ** 3;
+const MAX_FILES = 200_000;
+const MAX_BYTES = 4 * 1024 ** 3;
+const CONCURRENCY = 16;
 
 /** The user's trust in the files of a project. */
 export interface ProjectTrust {
@@ -15,19 +16,25 @@ export interface ProjectTrust {
   gitVariables(folder: string): Promise<Readonly<Record<string, string>>>;
 }
 
+/** What was copied from the user's checkout, and what the user should know about it. */
+export interface Included {
+  readonly paths: readonly string[];
+  readonly notices: readonly string[];
+}
+
 /**
- * Copies the files that `.worktreeinclude` names from the user's checkout, if the user trusts that file. Links are left
- * out: they lead elsewhere.
+ * Copies the files that `.worktreeinclude` names from the user's checkout, if the user trusts that file: cached folders such
+ * as `node_modules` too, as clones where the file system has them. A link is copied only if it stays in the worktree.
  */
 export async function copyIncluded(
   git: GitCommand,
   { top: from, isCopy }: WorktreeRepository,
   to: string,
   trust: Pick<ProjectTrust, "isTrusted">,
-): Promise<string[] | "untrusted"> {
+): Promise<Included> {
   const found = await lstat(join(from, INCLUDE_FILE)).catch(() => undefined);
-  if (found === undefined || !found.isFile() || found.size > 64 * 1024 || isCopy === true) return [];
-  if (!(await trust.isTrusted(from, INCLUDE_FILE))) return "untrusted";
+  if (found === undefined || !found.isFile() || found.size > 64 * 1024 || isCopy === true) return NOTHING;
+  if (!(await trust.isTrusted(from, INCLUDE_FILE))) return { paths: [], notices: [UNTRUSTED] };
   const listed = await git.run([
     "ls-files",
     "-z",
@@ -36,28 +43,79 @@ export async function copyIncluded(
     `--exclude-from=${join(from, INCLUDE_FILE)}`,
   ]);
   const ignored = new Set(await ignoredOf(git, listed));
-  const copied: string[] = [];
-  let bytes = 0;
-  for (const path of listed
-    .split("\0")
-    .filter((name) => ignored.has(name))
-    .slice(0, MAX_FILES)) {
-    const info = await lstat(join(from, path)).catch(() => undefined);
-    if (info === undefined || !info.isFile()) continue;
-    bytes += info.size;
-    if (bytes > MAX_BYTES) break;
-    if (!(await makeFoldersIn(to, dirname(path)))) continue;
-    // Expected: the commit has something of that name.
-    const copy = copyFile(join(from, path), join(to, path), NEW_COPY);
-    if (
-      await copy.then(
-        () => true,
-        () => false,
-      )
-    )
-      copied.push(path);
+  const paths = listed.split("\0").filter((name) => ignored.has(name));
+  return new IncludedCopy(from, to).copy(paths);
+}
+
+const NOTHING: Included = { paths: [], notices: [] };
+const UNTRUSTED = `${INCLUDE_FILE} is not trusted, so no ignored files were copied. Review it with flint trust.`;
+
+/** One copy of included files, several at a time and up to the limits. */
+class IncludedCopy {
+  readonly #from: string;
+  readonly #to: string;
+  /** The folders that are known to be real ones. */
+  readonly #folders = new Map<string, Promise<boolean>>();
+  #bytes = 0;
+
+  constructor(from: string, to: string) {
+    this.#from = from;
+    this.#to = to;
   }
-  return copied;
+
+  async copy(paths: readonly string[]): Promise<Included> {
+    const copied = new Set<string>();
+    let next = 0;
+    const copyRest = async () => {
+      for (let path = paths[next]; path !== undefined && this.#hasRoom(next); path = paths[next]) {
+        next += 1;
+        if (await this.#copyOne(path)) copied.add(path);
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, copyRest));
+    const left = paths.length - next;
+    const limit = `up to ${MAX_FILES} files and ${MAX_BYTES / 1024 ** 3} GiB are`;
+    const notices = left <= 0 ? [] : [`${left} files that ${INCLUDE_FILE} names were not copied: ${limit}.`];
+    return { paths: paths.filter((path) => copied.has(path)), notices };
+  }
+
+  #hasRoom(count: number): boolean {
+    return count < MAX_FILES && this.#bytes < MAX_BYTES;
+  }
+
+  async #copyOne(path: string): Promise<boolean> {
+    const [from, to] = [join(this.#from, path), join(this.#to, path)];
+    const info = await lstat(from).catch(() => undefined);
+    const isLink = info?.isSymbolicLink() === true;
+    if (info === undefined || !(info.isFile() || isLink) || !(await this.#makeFolder(dirname(path))))
+      return false;
+    this.#bytes += info.size;
+    // Expected: the commit has something of that name, or the file has gone.
+    try {
+      if (isLink) return await copyLink(from, to, path);
+      await copyFile(from, to, NEW_COPY);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #makeFolder(path: string): Promise<boolean> {
+    const known = this.#folders.get(path) ?? makeFoldersIn(this.#to, path);
+    this.#folders.set(path, known);
+    return known;
+  }
+}
+
+/** Copies a link that leads upwards only at its start, and not out of the worktree. */
+async function copyLink(from: string, to: string, path: string): Promise<boolean> {
+  const target = await readlink(from);
+  const [, up = "", down = ""] = /^((?:\.\.\/)*)(.*)$/.exec(target) ?? [];
+  const depth = path.split(sep).length - 1;
+  const isInside =
+    !isAbsolute(target) && up.length / "../".length <= depth && !down.split("/").includes("..");
+  if (isInside) await symlink(target, to);
+  return isInside;
 }
 
 /** A clone where the file system has them, and never in place of anything, not even through a link. */

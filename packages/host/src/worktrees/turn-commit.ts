@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import type { GitCommand } from "../git/git-command.ts";
+import { copyLfsObjects } from "../git/lfs.ts";
 import type { LocatedAttempt, Worktree, WorktreeName } from "./attempt.ts";
 import { fetchRef, push } from "./shared-remote.ts";
 import {
@@ -44,9 +45,12 @@ export interface TurnCommitRequest extends WorktreeName {
  */
 const WRITE_TREE = [
   "set -e",
-  'if [ ! -f "$GIT_INDEX_FILE" ]; then git read-tree "$1"; fi',
-  "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.safecrlf=false add -A -- .",
-  "git write-tree",
+  // Any of them may run filters: git looks again at files that have just changed.
+  'own() { git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.safecrlf=false -c lfs.storage="$lfs" "$@"; }',
+  'lfs="$2"',
+  'if [ ! -f "$GIT_INDEX_FILE" ]; then own read-tree "$1"; fi',
+  "own add -A -- .",
+  "own write-tree",
 ].join("\n");
 
 const OBJECT = /^[0-9a-f]{40,64}$/;
@@ -76,6 +80,7 @@ export class TurnCommits {
         ? own
         : await this.#commitTree(request, tree, own ?? parent);
     const ref = taskRef(task, `a${attempt}`, `r${round}`, fence);
+    await this.#keepLfsObjects(request);
     if (!(await createRef(git, ref, commit)))
       throw new FlintError("invalidRequest", `Another run has committed round ${round} of the task.`);
     await this.#worktrees.moveHead(worktree, commit);
@@ -143,7 +148,7 @@ export class TurnCommits {
     let stdout = "";
     let stderr = "";
     const { exitCode } = await this.#sandbox.launch({
-      command: ["/bin/sh", "-c", WRITE_TREE, "sh", parent],
+      command: ["/bin/sh", "-c", WRITE_TREE, "sh", parent, join(scratch, "lfs")],
       cwd: worktree.top,
       workspace: worktree.top,
       policy: { type: "workspaceWrite", writableRoots: [scratch] },
@@ -166,6 +171,16 @@ export class TurnCommits {
       "internalError",
       `The work could not be committed: ${stderr.trim() || `exit ${exitCode}`}`,
     );
+  }
+
+  /** Takes over what the filter of Git LFS has stored in the sandbox; each object is checked by its name. */
+  async #keepLfsObjects(request: TurnCommitRequest): Promise<void> {
+    const scratch = await this.#worktrees.scratch(request);
+    const skipped = await copyLfsObjects(scratch, request.worktree.repository.commonDir);
+    await rm(join(scratch, "lfs"), { recursive: true, force: true });
+    if (skipped === 0) return;
+    const message = `The work could not be committed: ${skipped} objects of Git LFS are too large, too many or not what they are named.`;
+    throw new FlintError("internalError", message);
   }
 
   /** Brings the objects of a tree into the repository, as from a stranger: each is checked. */

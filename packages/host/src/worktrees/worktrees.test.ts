@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { agentFolder, needs, temporaryFolder } from "@flint/testkit";
@@ -112,18 +112,27 @@ describe("worktrees", () => {
     expect((await git("worktree", "list")).split("\n")).toHaveLength(2);
   });
 
-  test("get the ignored files that .worktreeinclude names, and no links", async () => {
+  test("get the ignored files that .worktreeinclude names, and no links that lead out", async () => {
     const { cwd, worktrees } = await setUp();
-    await mkdir(join(cwd, "build"));
+    await mkdir(join(cwd, "build/bin"), { recursive: true });
     await writeFile(join(cwd, ".env"), "KEY=1\n");
-    await writeFile(join(cwd, "build/out"), "built\n");
-    await symlink("/etc/passwd", join(cwd, "build/link"));
+    await writeFile(join(cwd, "build/out"), "built\n", { mode: 0o755 });
+    const links = {
+      ...{ "build/absolute": "/etc/passwd", "build/out-of-it": "../../a.txt", "build/bin/tool": "../out" },
+      ...{ "build/bin/up": "../..", "build/bin/through": "up/../../a.txt", "build/bin/a.txt": "../../a.txt" },
+    };
+    for (const [name, target] of Object.entries(links)) await symlink(target, join(cwd, name));
     await writeFile(join(cwd, "notes"), "mine\n");
-    await writeFile(join(cwd, ".worktreeinclude"), ".env\nbuild/link\nnotes\n");
+    await writeFile(join(cwd, ".worktreeinclude"), ".env\nbuild\nnotes\n");
     const { top } = await worktrees.prepare({ ...NAME, cwd });
-    expect(
-      ["build/link", "build/out", "notes", ".env"].filter((name) => existsSync(join(top, name))),
-    ).toEqual([".env"]);
+    const kept = ["build/bin/a.txt", "build/bin/tool"];
+    expect((await worktrees.included(NAME)).toSorted()).toEqual([".env", ...kept, "build/out"]);
+    expect(existsSync(join(top, "notes"))).toBe(false);
+    expect(await readlink(join(top, "build/bin/tool"))).toBe("../out");
+    expect((await stat(join(top, "build/out"))).mode & 0o777).toBe(0o755);
+    // A copy of its own: what an agent writes there is not in the user's checkout.
+    await writeFile(join(top, "build/out"), "changed\n");
+    expect(await readFile(join(cwd, "build/out"), "utf8")).toBe("built\n");
   });
 
   test("for a review or a merge get the ignored files each time, and the subfolder of the task", async () => {

@@ -7,7 +7,6 @@ import { GitCommand } from "../git/git-command.ts";
 import { readHead } from "../git/repository.ts";
 import { SYSTEM_PATH } from "../sandbox/mechanisms/launch.ts";
 import { outerSearchPath } from "../sandbox/processes/search-path.ts";
-import { INCLUDE_FILE } from "../steering/index.ts";
 import {
   baseRef,
   type LocatedAttempt,
@@ -15,7 +14,7 @@ import {
   type WorktreeName,
   type WorktreeRequest,
 } from "./attempt.ts";
-import { updateSubmodules, writeFiles } from "./checked-out-files.ts";
+import { fillLfsFiles, updateSubmodules, writeFiles } from "./checked-out-files.ts";
 import { copyFolder } from "./folder-copy.ts";
 import { copyIncluded, makeFoldersIn, type ProjectTrust } from "./included-files.ts";
 import { RepositoryLock } from "./repository-lock.ts";
@@ -238,10 +237,7 @@ export class Worktrees {
 
   /** Returns the folder of an attempt's private index and objects, which its agents cannot write. */
   async scratch(name: WorktreeName): Promise<string> {
-    const scratch = join(this.#homeOf(name), "scratch");
-    await mkdir(scratch, { recursive: true, mode: 0o700 });
-    if (await isFolder(scratch)) return scratch;
-    throw new FlintError("internalError", `${scratch} is a link, so it is not used. Delete it.`);
+    return scratchIn(this.#homeOf(name));
   }
 
   /** Returns the path of the result of a task without a repository. */
@@ -251,15 +247,12 @@ export class Worktrees {
 
   /** The ignored files that an attempt got from the user's checkout. */
   async included(name: WorktreeName): Promise<string[]> {
-    // Expected: the folder was never completed.
-    const text = await readFile(join(this.#homeOf(name), "complete"), "utf8").catch(() => "");
-    return text.split("\n").filter((path) => path !== "");
+    return readLines(join(this.#homeOf(name), "complete"));
   }
 
   /** Returns notices for the user about how the folder of an attempt was made. */
   async notices(name: WorktreeName): Promise<string[]> {
-    if (!(await targetExists(join(this.#homeOf(name), UNTRUSTED)))) return [];
-    return [`${INCLUDE_FILE} is not trusted, so no ignored files were copied. Review it with flint trust.`];
+    return readLines(join(this.#homeOf(name), NOTICES));
   }
 
   /** Reports whether the set-up command has run in the folder of an attempt as it is now. */
@@ -312,11 +305,16 @@ export class Worktrees {
     const gitDir = await gitDirOf(repository, top);
     if (gitDir === undefined || !(await isFolder(top))) throw notAWorktree(repository, top);
     await rm(join(home, SET_UP), { force: true });
-    await writeFiles(this.#sandbox, { top, repository, environment: await this.variables(repository) });
-    await updateSubmodules(this.git(top).in({ worktree: top, gitDir }), repository, top);
+    const files = { top, repository, environment: await this.variables(repository) };
+    const git = this.git(top).in({ worktree: top, gitDir });
+    await writeFiles(this.#sandbox, files);
+    const scratch = () => scratchIn(home);
+    const lfs = await fillLfsFiles(this.#sandbox, { ...files, git: git.withoutFilters(), scratch });
+    await updateSubmodules(git, repository, top);
     const included = await copyIncluded(this.git(repository.top), repository, top, this.#trust);
-    if (included === "untrusted") await writeFile(join(home, UNTRUSTED), "");
-    else await rm(join(home, UNTRUSTED), { force: true });
+    const notices = [...lfs, ...included.notices];
+    if (notices.length > 0) await writeFile(join(home, NOTICES), notices.join("\n"));
+    else await rm(join(home, NOTICES), { force: true });
     // The commit may not have the folder that the task works in; a link in its place could lead anywhere.
     if (!(await makeFoldersIn(top, repository.subfolder)))
       throw new FlintError(
@@ -324,7 +322,7 @@ export class Worktrees {
         `${repository.subfolder} is not a folder in the work of the task.`,
       );
     // Without this file the folder is half made and is made again.
-    await writeFile(join(home, "complete"), included === "untrusted" ? "" : included.join("\n"));
+    await writeFile(join(home, "complete"), included.paths.join("\n"));
   }
 
   /** Removes a worktree in whatever state it is, also one that was never finished. */
@@ -349,13 +347,13 @@ function notAWorktree({ top }: WorktreeRepository, folder: string): FlintError {
   return new FlintError("internalError", `${folder} is not a worktree of ${top}.`);
 }
 
-/** Marks a folder whose ignored files were left out. */
-const UNTRUSTED = "untrusted";
+/** The file beside a folder with what the user should know about it, a line each. */
+const NOTICES = "notices";
 
 /** Marks a folder in which the set-up command of its task has run. */
 const SET_UP = "set-up";
 
-/** Files of Git LFS stay what the repository has of them: fetching them is up to the user. */
+/** Git LFS fetches nothing: files whose content the repository has get it otherwise. */
 const UNFETCHED = { GIT_LFS_SKIP_SMUDGE: "1" };
 
 function folderName({ task, attempt }: WorktreeName): string {
@@ -368,7 +366,20 @@ function plainId(task: string): string {
   throw new FlintError("invalidParams", `${JSON.stringify(task)} cannot be the id of a task.`);
 }
 
-/** Reports whether a worktree was completed and still has its files. */
+async function scratchIn(home: string): Promise<string> {
+  const scratch = join(home, "scratch");
+  await mkdir(scratch, { recursive: true, mode: 0o700 });
+  if (await isFolder(scratch)) return scratch;
+  throw new FlintError("internalError", `${scratch} is a link, so it is not used. Delete it.`);
+}
+
+/** The lines of a file of Flint's own; none if it was never written. */
+async function readLines(path: string): Promise<string[]> {
+  const text = await readFile(path, "utf8").catch(() => "");
+  return text.split("\n").filter((line) => line !== "");
+}
+
+/** Whether a worktree was completed and still has its files. */
 async function isMade(home: string): Promise<boolean> {
   return (await targetExists(join(home, "complete"))) && (await isFolder(join(home, "tree")));
 }
