@@ -12,13 +12,14 @@ const MACHINE = {
   bwrap: WORKS,
   git: WORKS,
   curl: WORKS,
+  ip: WORKS,
   ssh: WORKS,
   sshd: WORKS,
   pip: WORKS,
   chromium: WORKS,
 };
 /** Nothing but Debian's programs, and of them only the one that a test is about. */
-const ONLY_BWRAP = { FLINT_TEST_AGENTS: "0", FLINT_TEST_WITHOUT: "git,curl,ssh,sshd,pip,redis,chromium" };
+const ONLY_BWRAP = { FLINT_TEST_AGENTS: "0", FLINT_TEST_WITHOUT: "git,curl,ip,ssh,sshd,pip,redis,chromium" };
 
 /** A copy of the set-up that sees only the given programs, and a cache of its own. */
 async function machine(programs: Readonly<Record<string, string>>) {
@@ -104,7 +105,7 @@ test("rejects an unknown part, so that a typo cannot hide a gap", async () => {
     expect((await machine({ bwrap: WORKS })).setUp({ [variable]: "bwarp" })).toEqual({
       code: 1,
       lines: [
-        "test setup: unknown part bwarp; known are bwrap, git, curl, ssh, sshd, pip, redis, chromium, node24, codex, claude, codex-acp, claude-agent-acp, opencode, gemini, acpx, codex-sdk, tmux",
+        "test setup: unknown part bwarp; known are bwrap, git, curl, ip, ssh, sshd, pip, redis, chromium, node24, codex, claude, codex-acp, claude-agent-acp, opencode, gemini, acpx, codex-sdk, tmux",
       ],
     });
   }
@@ -120,7 +121,7 @@ test("never prints the address of a Redis", async () => {
 
 describe("a missing part", () => {
   const AGENT =
-    "claude,codex-acp,claude-agent-acp,opencode,gemini,acpx,codex-sdk,node24,tmux,bwrap,git,curl,ssh,sshd,pip,redis,chromium";
+    "claude,codex-acp,claude-agent-acp,opencode,gemini,acpx,codex-sdk,node24,tmux,bwrap,git,curl,ip,ssh,sshd,pip,redis,chromium";
   const ONLY_CODEX = { FLINT_TEST_WITHOUT: AGENT };
   /** An npm that writes down what it is asked for, and installs a program with this text. */
   const npm = (program: string, asked: string, end = "exit 0") => `#!/bin/sh

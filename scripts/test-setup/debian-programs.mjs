@@ -65,6 +65,13 @@ export const curl = debianPart({
   trial: ["--version"],
   contents: { packages: ["curl"], program: "usr/bin/curl" },
 });
+/** Addresses of a network that a test makes. */
+export const ip = debianPart({
+  name: "ip",
+  onPath: true,
+  trial: ["-V"],
+  contents: { packages: ["iproute2"], program: "bin/ip" },
+});
 export const ssh = debianPart({
   name: "ssh",
   onPath: true,

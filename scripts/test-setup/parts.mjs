@@ -1,4 +1,4 @@
-import { bwrap, chromium, curl, git, pip, redis, ssh, sshd, tmux } from "./debian-programs.mjs";
+import { bwrap, chromium, curl, git, ip, pip, redis, ssh, sshd, tmux } from "./debian-programs.mjs";
 import {
   acpx,
   claude,
@@ -30,6 +30,7 @@ export const PARTS = [
   bwrap,
   git,
   curl,
+  ip,
   ssh,
   sshd,
   pip,
