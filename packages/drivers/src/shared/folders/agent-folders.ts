@@ -59,12 +59,12 @@ export const CLAUDE_FOLDER: MovableFolder = {
     ...["hooks/", "output-styles/", "rules/", "workflows/"],
   ],
   threadSessions: {
-    names: ["projects", "sessions", "file-history", "todos", "tasks", "plans"],
+    names: ["projects", "file-history", "todos", "tasks", "plans"],
     transcripts: CLAUDE_TRANSCRIPTS,
   },
   hidden: [
-    ...["shell-snapshots/", "session-env/", "backups/", "cache/", "statsig/", "telemetry/", "debug/"],
-    ...["history.jsonl", "stats-cache.json", "mcp-needs-auth-cache.json"],
+    ...["shell-snapshots/", "session-env/", "sessions/", "backups/", "cache/", "statsig/", "telemetry/"],
+    ...["debug/", "history.jsonl", "stats-cache.json", "mcp-needs-auth-cache.json"],
   ],
   logins: [CLAUDE_LOGIN],
   copies: [".claude.json", ".config.json"],
