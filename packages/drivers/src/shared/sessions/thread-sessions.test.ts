@@ -252,6 +252,17 @@ test("what is published while the agent runs is replaced by what it writes later
   expect(readFileSync(original(OTHER), "utf8")).toBe(before + added);
 });
 
+test("a large session is published only when its agent has ended", async () => {
+  const { open, original } = stage();
+  const sessions = await open();
+  await sessions.resume(OWN);
+  writing(sessions).write(OWN, line(OWN, "a".repeat(17 * 1024 * 1024)));
+  await sessions.publish();
+  expect(existsSync(original(OWN))).toBe(false);
+  await sessions.release();
+  expect(existsSync(original(OWN))).toBe(true);
+});
+
 test("publishes what a killed server has left when the next agent starts, and not what one that runs uses", async () => {
   const { open, original, root } = stage();
   for (const [threadId, id, pid] of [

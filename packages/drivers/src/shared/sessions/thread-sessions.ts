@@ -30,6 +30,9 @@ export interface ThreadSessionsOptions {
 /** How long what was not published is kept for a thread that is not used. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
+/** Larger sessions are published once their agent has ended: to check one takes time in which nothing else is done. */
+const MAX_BYTES_AFTER_TURN = 16 * 1024 * 1024;
+
 /** An agent could report anything as the id of a session. */
 const ID = /^[A-Za-z0-9-]{1,100}$/;
 
@@ -145,9 +148,9 @@ export class ThreadSessions {
     });
   }
 
-  /** Publishes what the agent has written so far. Never rejects. */
+  /** Publishes what the agent has written so far, if that is not much. Never rejects. */
   async publish(): Promise<void> {
-    await this.#publishNow(Object.keys(this.#record.sessions));
+    await this.#publishNow(Object.keys(this.#record.sessions), MAX_BYTES_AFTER_TURN);
   }
 
   /** Publishes the sessions, once no process can write them any more. Never rejects. */
@@ -176,10 +179,10 @@ export class ThreadSessions {
   }
 
   /** Expected: a full disk, or a folder that cannot be written. What was not published stays. */
-  #publishNow(ids: readonly string[]): Promise<void> {
+  #publishNow(ids: readonly string[], limit: number = Number.POSITIVE_INFINITY): Promise<void> {
     const publish = async () => {
       for (const id of ids) {
-        const problem = await this.#publish(id).catch(errorMessage);
+        const problem = await this.#publish(id, limit).catch(errorMessage);
         if (problem === undefined) await this.#removePublished(id);
         else this.#addProblem(unpublished(id, this.#folder, problem));
       }
@@ -193,7 +196,7 @@ export class ThreadSessions {
   }
 
   /** Why a session cannot be published; undefined if it is, or there is nothing to publish. */
-  async #publish(id: string): Promise<string | undefined> {
+  async #publish(id: string, limit: number): Promise<string | undefined> {
     const { transcripts } = this.#options;
     const { cwd } = this.#record;
     const [path, ...others] = await this.#own.find(id);
@@ -201,6 +204,7 @@ export class ThreadSessions {
     if (others.length > 0) return "there are several files with it";
     const written = await this.#own.readAt(path);
     if (written === undefined) return "its file is not a plain file, or too large";
+    if (written.content.length > limit) return undefined;
     const known = this.#known(id)?.original;
     const existing = await this.#originals.find(id);
     const original = known === undefined ? undefined : await this.#originals.readAt(known.path);
