@@ -58,13 +58,16 @@ test("agents install fetches the tested version without scripts, and Flint uses 
   expect(args).toEqual(expect.arrayContaining(["--ignore-scripts", `${claude?.name}@${claude?.version}`]));
   const listed = JSON.parse((await flint(["agents", "--json"])).stdout);
   expect(listed).toContainEqual({
-    ...{ agent: "claude", name: "Claude Code", installedByFlint: true },
+    ...{ agent: "claude", name: "Claude Code", installedByFlint: true, loggedIn: false },
     ...{
       path: `${programs}/claude/node_modules/${claude?.file}`,
       version: "2.1.197",
       testedVersion: "2.1.197",
     },
   });
+  expect((await flint(["agents"])).stdout).toMatch(
+    /^AGENT +VERSION +LOGIN +PROGRAM\nclaude +2\.1\.197 +no +\//,
+  );
   expect(await flint(["agents", "remove", "claude"])).toMatchObject({ code: 0 });
   expect(existsSync(`${programs}/claude`)).toBe(false);
   expect(await flint(["agents", "remove", "claude"])).toMatchObject({
