@@ -69,3 +69,16 @@ test("finds the thread of a sub-agent by its id or the end of it, though it is n
   expect((await findThread(client, "-child", "/")).id).toBe(child.id);
   await expect(findThread(client, "other", "/")).rejects.toThrow("No thread");
 });
+
+test("`last` is the newest of one's own threads, and one of a task only where there are no others", async () => {
+  const [own, task] = [thread("own", "mine"), { ...thread("task", "work"), taskId: "k" }];
+  const last = async (...stored: Thread[]) => {
+    const listThreads = async ({ ofTasks }: { ofTasks?: boolean }) => ({
+      data: stored.filter(({ taskId }) => (taskId !== undefined) === ofTasks),
+    });
+    // Nothing else is asked of it.
+    const client = { listThreads } as unknown as FlintClient;
+    return (await findThread(client, "last", "/")).id;
+  };
+  expect([await last(task, own), await last(task)]).toEqual(["own", "task"]);
+});
