@@ -275,6 +275,13 @@ test("a number opens that task, and one that does not exist is said", async () =
   expect((await open(tasks, "/tasks 7")).screen()).toContain("There is no task 7.");
 });
 
+test("a number opens that task, whatever numbers others have and name", async () => {
+  const tasks = new FakeTasks();
+  for (let count = 1; count <= 23; count += 1) tasks.add(`Fix file f${count + 1}`);
+  const { screen } = await open(tasks, "/tasks 2");
+  expect(screen()).toMatch(/^#2 Fix file f3/);
+});
+
 test("the executor's thread is opened from the task", async () => {
   const tasks = new FakeTasks();
   const session = await SessionFixture.open({

@@ -31,7 +31,7 @@ export class ArgumentNames {
       statusParts,
       thread: containing(read(threadNames)),
       process: read(processNames),
-      task: read(taskNames),
+      task: numbered(read(taskNames)),
       control: read(controlNames),
       configKey: read(configNames),
       agentChange: read(agentChanges),
@@ -84,6 +84,16 @@ class ReadNames {
  */
 function containing(names: () => readonly NameChoice[]): (typed: string) => readonly NameChoice[] {
   return (typed) => names().filter(({ name }) => name.toLowerCase().includes(typed.trim().toLowerCase()));
+}
+
+/** For a number, only the task that has it, or those whose number begins with it: a digit in a title is another thing. */
+function numbered(names: () => readonly NameChoice[]): (typed: string) => readonly NameChoice[] {
+  return (typed) => {
+    const number = /^#?(\d+)$/.exec(typed.trim())?.[1];
+    if (number === undefined) return names();
+    const exact = names().filter(({ insert }) => insert === `#${number}`);
+    return exact.length > 0 ? exact : names().filter(({ name }) => name.startsWith(`#${number}`));
+  };
 }
 
 /** A number counts from the first turn of the thread, so all have to be here. */
