@@ -112,8 +112,8 @@ export const FRONT_END_FAULTS: readonly Mutation[] = [
     name: "token-not-required",
     promise: "A client without the token is rejected.",
     file: AUTHORIZE,
-    find: "return isToken(token);",
-    replace: 'return token === "" || isToken(token);',
+    find: "return accessOf(token);",
+    replace: 'return token === "" ? "all" : accessOf(token);',
     tests: AUTHORIZE_TESTS,
   },
   {
