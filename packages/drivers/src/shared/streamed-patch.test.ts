@@ -15,10 +15,10 @@ function updates(fields: PatchFields, input: object) {
 }
 
 test("updates the changes rarely, however long the patch becomes", () => {
-  const shown = updates(WRITE, { path: "a", content: "0123456789\n".repeat(40_000) });
+  const shown = updates(WRITE, { path: "a", content: "0123456789\n".repeat(4_000) });
   const characters = shown.reduce((sum, [change]) => sum + (change?.diff.length ?? 0), 0);
   expect(shown.length).toBeLessThan(40);
-  expect(characters).toBeLessThan(2_000_000);
+  expect(characters).toBeLessThan(400_000);
 });
 
 test("shows complete lines only, in a hunk that counts them", () => {
