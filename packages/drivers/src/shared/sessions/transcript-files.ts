@@ -5,7 +5,7 @@ import { publishedText, type Transcripts } from "./transcripts.ts";
 
 /** Larger sessions are neither copied nor published. */
 const MAX_BYTES = 256 * 1024 * 1024;
-const MAX_FILES = 20_000;
+const MAX_FILES = 200_000;
 
 /** A file that a session is in, and its content. */
 export interface SessionFile {
