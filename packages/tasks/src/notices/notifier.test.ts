@@ -187,7 +187,8 @@ describe("a notice", () => {
       type: "task/answered",
       data: { askId: "ask-1", answer: { choice: "continue" }, by: "ann" },
     };
-    await happenTo(id, ASKS, answered);
+    await happenTo(id, ASKS);
+    await happenTo(id, answered);
     await gather();
     expect(programs).toEqual([]);
     await happenTo(id, ASKS);
