@@ -180,6 +180,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/host/src/worktrees/worktrees.test.ts"],
   },
   {
+    name: "task-sparse-deletes",
+    promise: "The result of a sparse worktree keeps the files that are not checked out.",
+    file: "packages/host/src/worktrees/turn-commit.ts",
+    find: '[ -n "$sparse" ]; then cp',
+    replace: "false; then cp",
+    tests: ["packages/host/src/worktrees/sparse-checkout.test.ts"],
+  },
+  {
     name: "task-unrelated-history",
     promise: "Commits of an agent count only if they continue those of the task.",
     file: "packages/host/src/worktrees/turn-commit.ts",

@@ -48,8 +48,11 @@ const WRITE_TREE = [
   // Any of them may run filters: git looks again at files that have just changed.
   'own() { git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.safecrlf=false -c lfs.storage="$lfs" "$@"; }',
   'lfs="$2"',
+  // A sparse checkout keeps what is not in the folder: its own index says which files those are.
+  'if [ "$(own config --bool core.sparseCheckout)" = true ]; then sparse=--sparse; fi',
+  'if [ ! -f "$GIT_INDEX_FILE" ] && [ -n "$sparse" ]; then cp "$(own rev-parse --absolute-git-dir)/index" "$GIT_INDEX_FILE"; fi',
   'if [ ! -f "$GIT_INDEX_FILE" ]; then own read-tree "$1"; fi',
-  "own add -A -- .",
+  "own add -A $sparse -- .",
   "own write-tree",
 ].join("\n");
 

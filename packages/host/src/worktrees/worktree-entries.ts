@@ -1,6 +1,7 @@
-import { lstat, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
+import { lstat, mkdtemp, readdir, readFile, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FlintError } from "@flint/protocol";
+import type { GitCommand, GitLocation } from "../git/git-command.ts";
 import type { WorktreeRepository } from "./worktree-repository.ts";
 
 /**
@@ -50,4 +51,25 @@ export async function removeEntry(repository: WorktreeRepository, top: string): 
 /** Keeps `git worktree prune` from a worktree, as `git worktree lock` does. */
 export async function lockEntry(gitDir: string): Promise<void> {
   await writeFile(join(gitDir, "locked"), "in use by a Flint task", { flag: "wx" });
+}
+
+/**
+ * Makes the index of a worktree that of a commit. In a sparse checkout, the files outside of it are left out of the folder:
+ * git says which when it writes files, so it writes them into an empty folder beside it, without any filters.
+ */
+export async function readTree(
+  git: GitCommand,
+  { worktree, gitDir }: GitLocation,
+  commit: string,
+): Promise<void> {
+  const sparse = await git.in({ worktree, gitDir }).attempt(["config", "--bool", "core.sparseCheckout"]);
+  if (sparse.stdout.trim() !== "true") {
+    await git.in({ worktree, gitDir }).run(["read-tree", commit]);
+    return;
+  }
+  const empty = await mkdtemp(join(worktree, "..", "sparse-"));
+  const apart = git.in({ worktree: empty, gitDir }).withoutFilters();
+  await apart
+    .run(["read-tree", "--reset", "-u", commit])
+    .finally(() => rm(empty, { recursive: true, force: true }));
 }

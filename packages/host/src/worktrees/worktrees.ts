@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
 import { isFolder, targetExists } from "../files/path-kinds.ts";
-import { GitCommand } from "../git/git-command.ts";
+import { GitCommand, type GitLocation } from "../git/git-command.ts";
 import { readHead } from "../git/repository.ts";
 import { SYSTEM_PATH } from "../sandbox/mechanisms/launch.ts";
 import { outerSearchPath } from "../sandbox/processes/search-path.ts";
@@ -19,7 +19,7 @@ import { copyFolder } from "./folder-copy.ts";
 import { copyIncluded, makeFoldersIn, type ProjectTrust } from "./included-files.ts";
 import { RepositoryLock } from "./repository-lock.ts";
 import { fetchMissing } from "./shared-remote.ts";
-import { gitDirOf, lockEntry, reconnect, removeEntry } from "./worktree-entries.ts";
+import { gitDirOf, lockEntry, readTree, reconnect, removeEntry } from "./worktree-entries.ts";
 import {
   commitOf,
   createRef,
@@ -144,8 +144,7 @@ export class Worktrees {
     await reconnect(repository, top);
     // Cut off in the middle, it is made again.
     await rm(join(home, "complete"));
-    const git = this.git(top).in({ worktree: top, gitDir });
-    await moveTo(git, commit);
+    await this.#moveTo({ worktree: top, gitDir }, commit);
     // Attributes of files that are still there would count for those that are written.
     for (const entry of (await readdir(top)).filter((name) => name !== ".git"))
       await rm(join(top, entry), { recursive: true, force: true });
@@ -178,7 +177,14 @@ export class Worktrees {
    */
   async moveHead(worktree: Worktree, commit: string): Promise<void> {
     const found = await this.#entryOf(worktree);
-    if (found !== undefined) await moveTo(found.git, commit);
+    if (found !== undefined) await this.#moveTo({ worktree: worktree.top, gitDir: found.gitDir }, commit);
+  }
+
+  /** Moves HEAD and the index, which have locks of their own. */
+  async #moveTo(place: GitLocation, commit: string): Promise<void> {
+    const git = this.git(place.worktree);
+    const head = git.in(place).run(["update-ref", "--no-deref", "HEAD", commit]);
+    await Promise.all([head, readTree(git, place, commit)]);
   }
 
   /** The commit that the folder is at. */
@@ -295,7 +301,7 @@ export class Worktrees {
       await lockEntry(made);
       return made;
     });
-    await this.git(top).in({ worktree: top, gitDir }).run(["read-tree", commit]);
+    await readTree(this.git(home), { worktree: top, gitDir }, commit);
     await this.#fill(repository, home);
   }
 
@@ -336,11 +342,6 @@ export class Worktrees {
       await removeEntry(repository, top);
     });
   }
-}
-
-/** Moves HEAD and the index, which have locks of their own. */
-async function moveTo(git: GitCommand, commit: string): Promise<void> {
-  await Promise.all([git.run(["update-ref", "--no-deref", "HEAD", commit]), git.run(["read-tree", commit])]);
 }
 
 function notAWorktree({ top }: WorktreeRepository, folder: string): FlintError {
