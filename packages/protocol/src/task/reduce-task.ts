@@ -9,7 +9,13 @@ import type {
   TaskEventData,
 } from "./task-events.ts";
 import { reviewModeOf } from "./task-spec.ts";
-import { currentRound, type RoundState, type TaskState, type TaskUsage } from "./task-state.ts";
+import {
+  type AccountMarks,
+  currentRound,
+  type RoundState,
+  type TaskState,
+  type TaskUsage,
+} from "./task-state.ts";
 import { withContests } from "./verdict.ts";
 
 /** The state after one more event; the first has to be `task/added`. An event that was applied before changes nothing. */
@@ -19,6 +25,11 @@ export function reduceTask(id: string, state: TaskState | undefined, event: Task
   const accounts = marksAfter(state, event);
   return { ...onEvent(state, event), accounts, version: event.version, updatedAt: event.at };
 }
+
+/** The same for all tasks, so that thousands that wait take little memory. */
+const NONE: readonly never[] = [];
+const UNUSED: TaskUsage = { tokens: NO_USAGE, cost: undefined, seconds: 0, turns: 0 };
+const NO_MARKS: AccountMarks = {};
 
 function firstState(id: string, event: TaskEvent): TaskState {
   if (event.type !== "task/added") throw new Error(`The log of task ${id} starts with ${event.type}`);
@@ -40,22 +51,22 @@ function firstState(id: string, event: TaskEvent): TaskState {
     from: undefined,
     base: undefined,
     folder: undefined,
-    rounds: [],
-    earlierAttempts: [],
-    findings: [],
+    rounds: NONE,
+    earlierAttempts: NONE,
+    findings: NONE,
     executor: 0,
     reviewer: 0,
     executorThread: undefined,
-    instructions: [],
+    instructions: NONE,
     suspended: undefined,
     wasWaiting: false,
     ask: undefined,
     answer: undefined,
-    usage: { tokens: NO_USAGE, cost: undefined, seconds: 0, turns: 0 },
+    usage: UNUSED,
     lostRuns: 0,
     backoffs: 0,
     limitsInRow: 0,
-    accounts: {},
+    accounts: NO_MARKS,
     conflicts: 0,
     extraRounds: 0,
     extraBudgets: 0,
