@@ -119,8 +119,10 @@ export class ServerTasks implements Tasks {
   async close(): Promise<void> {
     this.#isClosed = true;
     // Expected: it could not be started.
-    await (await this.#service?.catch(() => undefined))?.close();
+    const service = await this.#service?.catch(() => undefined);
+    // Its last message is about tasks of a store that is still open.
     await this.#notifier?.stop();
+    await service?.close();
   }
 
   #load(): Promise<TaskCalls> {

@@ -77,7 +77,9 @@ export class Notifier {
     this.#phases.set(state.id, state.phase);
     // What it waited for has been seen to meanwhile.
     if (state.phase !== before) this.#gathered.delete(state.id);
-    if (notice === undefined) return;
+    const { desktop, command, webhook } = this.#options;
+    const isHeard = desktop === true || command !== undefined || webhook !== undefined;
+    if (notice === undefined || !isHeard) return;
     this.#gathered.set(state.id, { notice, state });
     this.#cancel ??= this.#options.after(GATHER_MS, () => this.#flush());
   }
