@@ -30,7 +30,7 @@ interface RealAgent {
   /** The folder of its sessions in the home, and a session of the user's in it. */
   readonly folder: string;
   readonly other: string;
-  /** What a command adds to the session that it runs in, so that the agent obeys it later. */
+  /** A line that a command adds to its own session, so that the agent obeys it later. */
   readonly evil: object;
   readonly isEvil: RegExp;
   driver(options: AgentOptions, home: string): Driver;
@@ -88,7 +88,7 @@ const AGENTS: readonly RealAgent[] = [
 
 const UNCONFINED = { type: "dangerFullAccess" } as const;
 
-/** What the plain Claude of the user answers in a session. */
+/** Resumes a session with the user's own Claude, outside of Flint, and returns its answer. */
 async function askClaude(
   program: string,
   id: string,

@@ -37,7 +37,7 @@ export interface CheckedLimits {
   readonly dueAtEnd: readonly ReportedLimit[];
   /** True if the limits have to hold. */
   readonly isStrict: boolean;
-  /** Whether a configured price makes the cost of the agent known. */
+  /** True if a configured price makes the cost of the agent known. */
   readonly usesPrices?: boolean;
 }
 

@@ -30,9 +30,9 @@ export interface AgentProcessSpec {
   readonly hosts: readonly string[];
   /** The agent's own folders, of which it writes only its sessions and its login. */
   readonly folders: readonly AgentFolder[];
-  /** Whose sessions it works on; it stores none if it works for no thread. */
+  /** The thread on whose sessions it works; it stores none without a thread. */
   readonly thread?: (Omit<AgentThread, "cwd"> & SessionIds) | undefined;
-  /** What of the project it sees empty, because it is not trusted. */
+  /** Paths of the project that it sees empty, because they are not trusted. */
   readonly maskedPaths?: readonly string[];
   /** Folders of the project of which it sees a private version. */
   readonly projectFolders?: readonly PrivateFolder[];
@@ -50,17 +50,17 @@ export interface SessionIds {
   readonly copied?: readonly (string | undefined)[];
 }
 
-/** What an agent's process may do with sessions. */
+/** The access of an agent's process to sessions. */
 export interface AgentSessions {
   /** Makes a session of the thread available, as far as there is one. */
   resume(id: string): Promise<void>;
   /** Makes a session available to be copied. */
   copy(id: string): Promise<void>;
-  /** Whether a session that the agent says it has begun is not that of somebody else. */
+  /** Reports whether a session that the agent says it has begun can be its own. */
   claim(id: string): Promise<boolean>;
   /** Stores what was written so far where the agent finds it outside of the sandbox. Never rejects. */
   publish(): Promise<void>;
-  /** Why sessions of the thread were not published, once. */
+  /** Returns the reasons why sessions of the thread were not published; empty after the first call. */
   takeProblems(): Promise<readonly string[]>;
 }
 

@@ -174,7 +174,7 @@ export async function agentEnvironment(options: AgentOptions): Promise<Readonly<
   return options.environment?.() ?? (await options.program())?.environment ?? {};
 }
 
-/** Whether a model costs nothing. */
+/** Reports whether a model with this price costs nothing. */
 export function isFree({ input, output, cacheRead, cacheWrite }: Price): boolean {
   return input + output + cacheRead + cacheWrite === 0;
 }

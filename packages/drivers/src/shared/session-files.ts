@@ -34,12 +34,12 @@ export interface SessionPlace {
   readonly name: RegExp;
 }
 
-/** Where an agent stores the sessions that it resumes, in its own folder. */
+/** The place in an agent's own folder of the sessions that it resumes. */
 export function sessionPlaceIn(folder: string, { folder: name, ...files }: Transcripts): SessionPlace {
   return { root: join(folder, name), ...files };
 }
 
-/** What the lines of a session say about it. */
+/** The facts about a session that its lines contain. */
 export type SessionHead = Pick<NativeSessionInfo, "cwd" | "preview">;
 
 /** The way an agent stores its sessions, and the meaning of their lines. */

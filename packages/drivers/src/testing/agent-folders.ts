@@ -115,7 +115,7 @@ const OWNERS = {
 };
 /** Sessions that no thread has to do with. */
 const OTHER_SESSIONS = [".claude/projects/p/1.jsonl", ".codex/sessions/2026/11/19/1.jsonl"];
-/** What agents store for later. */
+/** Files in which agents store sessions. */
 export const SESSIONS = [
   ...[".local/share/opencode/storage/1.json", ".local/share/opencode/flint/opencode.db"],
   ".local/share/goose/sessions/sessions.db",

@@ -48,7 +48,7 @@ export async function writeFiles(
   throw new FlintError("internalError", `The files of the task cannot be checked out: ${reason}`);
 }
 
-/** How much of Git LFS a worktree gets. */
+/** Limit for the content of Git LFS in one worktree. */
 const MAX_LFS_BYTES = 16 * 1024 ** 3;
 const MAX_POINTER = 1024;
 const POINTER =
@@ -112,7 +112,7 @@ interface Pointer {
   readonly mode: number;
 }
 
-/** What Git LFS has in the place of a file; undefined if it is anything else. */
+/** The pointer of Git LFS in the place of a file; undefined if it is anything else. */
 async function readPointer(top: string, path: string): Promise<Pointer | undefined> {
   if (!(await makeFoldersIn(top, dirname(path)))) return undefined;
   const found = await lstat(join(top, path)).catch(() => undefined);
@@ -131,7 +131,7 @@ async function replaceFile(path: string, content: string, mode: number): Promise
   await rename(next, path);
 }
 
-/** Whether git makes of a file what the index has of it. The filter runs in the sandbox. */
+/** Reports whether git makes of a file what the index has of it. The filter runs in the sandbox. */
 async function isSamePointer(
   sandbox: Pick<Sandbox, "launch">,
   { git, top, repository, environment, ...request }: LfsRequest,

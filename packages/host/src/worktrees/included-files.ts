@@ -16,7 +16,7 @@ export interface ProjectTrust {
   gitVariables(folder: string): Promise<Readonly<Record<string, string>>>;
 }
 
-/** What was copied from the user's checkout, and what the user should know about it. */
+/** The files that were copied from the user's checkout, and notices about them for the user. */
 export interface Included {
   readonly paths: readonly string[];
   readonly notices: readonly string[];

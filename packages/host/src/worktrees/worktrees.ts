@@ -380,7 +380,7 @@ async function readLines(path: string): Promise<string[]> {
   return text.split("\n").filter((line) => line !== "");
 }
 
-/** Whether a worktree was completed and still has its files. */
+/** Reports whether a worktree was completed and still has its files. */
 async function isMade(home: string): Promise<boolean> {
   return (await targetExists(join(home, "complete"))) && (await isFolder(join(home, "tree")));
 }

@@ -69,7 +69,7 @@ const AttachResult = looseObject(() => ({
   /** The slash commands that an agent of the thread reported last. */
   agentCommands: z.optional(looseObject({ agent: z.string(), commands: z.array(AgentCommand) })),
   ...usageFields,
-  /** How long its turns have worked, without waiting for the user. */
+  /** Time that its turns have worked, without waiting for the user. */
   workedMs: z.optional(z.number()),
 }));
 

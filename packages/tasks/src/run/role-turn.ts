@@ -145,7 +145,7 @@ async function openThread(client: FlintClient, request: RoleTurnRequest): Promis
   });
 }
 
-/** What a task lets its agents do, and use. */
+/** Permissions and budget that a task gives its agents. */
 interface Allowed {
   readonly acceptEdits: boolean;
   readonly acceptCommands: boolean;
@@ -175,7 +175,7 @@ async function withinLocks(
   }
 }
 
-/** What an administrator has locked, by the error of settings beyond it. */
+/** Reads the field that an administrator has locked, and its limit, from the error of settings beyond it. */
 function lockIn(thrown: unknown): { readonly field?: string; readonly limit?: number } {
   const data = thrown instanceof FlintRequestError && isRecord(thrown.data) ? thrown.data : {};
   if (data.lockedBy === undefined || typeof data.field !== "string") return {};

@@ -100,7 +100,7 @@ function answersIn(result: unknown): string | undefined {
   return lines.length === 0 || lines.length !== given.length ? undefined : lines.join("\n");
 }
 
-/** What a tool returned: MCP content, text, or any value. */
+/** The blocks of a tool's result, which is MCP content, text, or any value. */
 function resultBlocks(result: unknown): Block[] {
   if (result === undefined || result === null || result === "") return [];
   if (typeof result === "string") return [output(result)];

@@ -15,7 +15,7 @@ export async function withTaskServer<Value>(use: (client: FlintClient) => Promis
   }
 }
 
-/** How a client that follows tasks finds the next server. */
+/** Finds the next server for a client that follows tasks. */
 export interface NextServer {
   /** A client of the running server; undefined if none runs. */
   join(): Promise<FlintClient | undefined>;
@@ -24,7 +24,7 @@ export interface NextServer {
 }
 
 const JOIN_MS = 500;
-/** How often it is tried: for a minute. */
+/** Attempts to join the next server: enough for a minute. */
 const JOIN_TRIES = 120;
 
 const NEXT_SERVER: NextServer = {
@@ -62,7 +62,7 @@ async function nextClient({ join, pause }: NextServer): Promise<FlintClient> {
   throw new Error("The server stopped, and no other one was started. flint tasks watch starts one.");
 }
 
-/** Whether a request failed because its server stops or is gone. */
+/** Reports whether a request failed because its server stops or is gone. */
 function hasStopped(thrown: unknown): boolean {
   if (thrown instanceof FlintConnectionError) return thrown.kind === "closed" || thrown.kind === "exited";
   return (

@@ -81,7 +81,7 @@ export class ClaudeConnection {
     return this.#process.broker;
   }
 
-  /** What Claude may do with sessions. */
+  /** The sessions that this process of Claude may use. */
   get sessions(): AgentSessions {
     return this.#process.sessions;
   }

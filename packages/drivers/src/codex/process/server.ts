@@ -117,7 +117,7 @@ export class CodexServer {
     return server;
   }
 
-  /** What it may do with sessions. */
+  /** The sessions that this process of Codex may use. */
   get sessions(): AgentSessions {
     return this.#process.sessions;
   }

@@ -86,7 +86,7 @@ async function openSessions(
   };
 }
 
-/** Where the sessions of single threads are: the agent's, and Flint's; undefined if the agent keeps none apart. */
+/** The folders of the sessions of single threads, the agent's and Flint's; undefined if the agent keeps none apart. */
 export function sessionPlace(
   folders: readonly AgentFolder[],
   environment: Variables,
@@ -99,7 +99,7 @@ export function sessionPlace(
   return { root: join(stateFolder, "agent-sessions"), folder, ...found.threadSessions };
 }
 
-/** Where an agent's folder is. */
+/** The path of an agent's folder: where a variable has moved it, else below the home. */
 export function folderPath(folder: AgentFolder, environment: Variables, home: string): string {
   return movedPath(folder, environment) ?? join(home, folder.path);
 }

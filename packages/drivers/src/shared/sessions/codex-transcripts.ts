@@ -4,7 +4,7 @@ import { lineWithModes } from "./transcripts.ts";
 
 const READ_ALL = { path: { type: "special", value: { kind: "root" } }, access: "read" };
 
-/** What Codex calls read-only, with questions about everything beyond it (0.166.0). */
+/** The fields of Codex's read-only mode, in which it asks about everything beyond (0.166.0). */
 const MODES = new Map<string, unknown>([
   ["approvalpolicy", "on-request"],
   ["approvalsreviewer", "user"],

@@ -9,7 +9,7 @@ const OwnSession = z.object({
     z.object({
       path: z.string(),
       identity: z.string(),
-      /** How many bytes of it the agent did not write in this sandbox: they stay as they are. */
+      /** The number of its first bytes that the agent did not write in this sandbox: they stay as they are. */
       known: z.number(),
     }),
   ),
@@ -24,11 +24,11 @@ const Stored = z.object({
   sessions: z.record(z.string(), OwnSession),
   /** The sessions of others, copied for the agent to begin with: their files. */
   copies: z.array(z.string()),
-  /** Why sessions could not be published, until the thread has reported it. */
+  /** The reasons why sessions could not be published, until the thread has reported them. */
   problems: z.array(z.string()),
 });
 
-/** What Flint remembers of the sessions of one thread's agent, beside them, where no agent can write. */
+/** Flint's record of the sessions of one thread's agent, stored beside them, where no agent can write. */
 export type SessionRecord = z.infer<typeof Stored>;
 
 const NAME = "record.json";
@@ -57,7 +57,7 @@ export async function ownerName(): Promise<string> {
   return `${namespace.replace(/\D/g, "")}-${process.pid}`;
 }
 
-/** Whether another process still uses a folder, as far as can be known. */
+/** Reports whether another process still uses a folder, or may do so. */
 export async function isInUse({ owner }: SessionRecord): Promise<boolean> {
   const own = await ownerName();
   const [namespace = "", pid = ""] = owner.split("-");

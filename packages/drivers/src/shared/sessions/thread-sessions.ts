@@ -13,7 +13,7 @@ import {
 import { publicationOf, TranscriptFiles } from "./transcript-files.ts";
 import type { Transcripts } from "./transcripts.ts";
 
-/** Which sessions, and where they are. */
+/** Options of the sessions of one thread: their folders, and the format of their files. */
 export interface ThreadSessionsOptions {
   /** Flint's folder for the sessions of all threads. */
   readonly root: string;
@@ -27,7 +27,7 @@ export interface ThreadSessionsOptions {
   readonly cwd: string;
 }
 
-/** How long what was not published is kept for a thread that is not used. */
+/** Time for which sessions that could not be published are kept while their thread is not used. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Larger sessions are published once their agent has ended: to check one takes time in which nothing else is done. */
@@ -100,7 +100,7 @@ export class ThreadSessions {
     return meanwhile ?? sessions;
   }
 
-  /** What takes the place of a folder in the agent's own. */
+  /** The folder that the agent sees in place of one in its own folder. */
   source(name: string): string {
     return join(this.#folder, "files", name);
   }
@@ -126,7 +126,7 @@ export class ThreadSessions {
     });
   }
 
-  /** Whether a session that the agent says it has begun can be its own: there was none with this id. */
+  /** Reports whether a session that the agent says it has begun can be its own: there was none with this id. */
   claim(id: string): Promise<boolean> {
     return this.#inTurn(async () => {
       if (this.#known(id) !== undefined) return true;
@@ -138,7 +138,7 @@ export class ThreadSessions {
     });
   }
 
-  /** Why sessions of the thread could not be published; empty after the first call. */
+  /** Returns the reasons why sessions of the thread could not be published; empty after the first call. */
   async takeProblems(): Promise<readonly string[]> {
     return this.#inTurn(async () => {
       const { problems } = this.#record;
@@ -195,7 +195,7 @@ export class ThreadSessions {
     this.#record.problems = [...new Set([...this.#record.problems, problem])];
   }
 
-  /** Why a session cannot be published; undefined if it is, or there is nothing to publish. */
+  /** Publishes a session. Returns the reason why it cannot be; undefined if it was, or there is nothing to publish yet. */
   async #publish(id: string, limit: number): Promise<string | undefined> {
     const { transcripts } = this.#options;
     const { cwd } = this.#record;
@@ -296,7 +296,7 @@ async function publishAbandoned(options: ThreadSessionsOptions, digest: string):
   }
 }
 
-/** Whether there is anything below a folder but folders and locks, which are empty files. */
+/** Reports whether there is anything below a folder but folders and locks, which are empty files. */
 async function hasFiles(folder: string): Promise<boolean> {
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => []))
     if (await hasContent(join(folder, entry.name), entry.isDirectory())) return true;

@@ -69,7 +69,7 @@ export class TranscriptFiles {
   }
 }
 
-/** What a session is published as, or why it is not; undefined if there is nothing new in it. */
+/** The content to publish of a session, or the reason why it cannot be; undefined if there is nothing new in it. */
 export type Publication = { readonly content: Buffer } | { readonly problem: string } | undefined;
 
 /** The original of a session as it is now, and how much of it was there before the agent had it. */

@@ -4,7 +4,7 @@ import { dropPrototypeKeys, findExcess } from "@flint/rpc";
 /** A line of a session's file. */
 export type TranscriptLine = Readonly<Record<string, unknown>>;
 
-/** Whose session a file should hold. */
+/** The session that a file should hold. */
 export interface TranscriptClaim {
   readonly id: string;
   /** The path of the file in the folder of sessions. */
@@ -17,7 +17,7 @@ export interface TranscriptClaim {
 export interface Transcripts {
   /** The name of their folder in the agent's folder. */
   readonly folder: string;
-  /** How many folders deep they are. */
+  /** The number of folders above each file. */
   readonly depth: number;
   /** Matches the name of a file; its first group is the id of the session. */
   readonly name: RegExp;
@@ -65,7 +65,7 @@ function parsedLine(line: string): TranscriptLine | undefined {
   }
 }
 
-/** What takes the place of a field; undefined removes it. */
+/** Values that replace fields, by the name of the field; undefined removes it. */
 export type FieldModes = ReadonlyMap<string, unknown>;
 
 /** A copy of a line in which fields that decide what an agent may do have their strictest value, however deep they are. */
