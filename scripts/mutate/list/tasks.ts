@@ -126,7 +126,7 @@ export const TASK_FAULTS: readonly Mutation[] = [
   {
     name: "task-agent-missing",
     promise: "A task whose agent is not installed is refused at once.",
-    file: "packages/core/src/handlers/task-agents.ts",
+    file: "packages/core/src/task/agents.ts",
     find: "missing.length === found.length",
     replace: "missing.length > found.length",
     tests: ["packages/server/src/tasks-agents.test.ts"],

@@ -1,8 +1,8 @@
 import { FlintError, type TaskMethod } from "@flint/protocol";
 import type { Tasks } from "../ports/index.ts";
 import type { Services } from "../services.ts";
+import { checkAgents, checkTaskLimits, isDoneHere } from "../task/agents.ts";
 import type { GlobalHandler, GlobalHandlers } from "./handler.ts";
-import { checkAgents, checkTaskLimits, isDoneHere } from "./task-agents.ts";
 
 function tasksOf({ options: { tasks } }: Services): Tasks {
   if (tasks === undefined)
