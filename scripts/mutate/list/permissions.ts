@@ -568,6 +568,23 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     tests: ["packages/frontends/src/shared/client-rights.test.ts"],
   },
   {
+    name: "limited-token-pushes-anywhere",
+    promise: "A token that allows only some rights has no repository pushed to an address that it names.",
+    file: "packages/frontends/src/shared/client-rights.ts",
+    find: "if (tasks.some(namesAddress)) {",
+    replace: "if (tasks.length === 0) {",
+    tests: ["packages/frontends/src/shared/client-rights.test.ts"],
+  },
+  {
+    name: "revoked-token-goes-on",
+    promise: "A client whose token was revoked gets no more events.",
+    file: "packages/frontends/src/shared/client-connection.ts",
+    find: "(isRevoked(rights) ? this.#peer.close() : handler.event(event))",
+    replace: "handler.event(event)",
+    tests: ["packages/server/src/serve/limited-tokens.test.ts"],
+    only: "no more events of tasks",
+  },
+  {
     name: "limited-token-every-front-end",
     promise: "A token that allows only some rights lets in to the Flint protocol alone.",
     file: "packages/server/src/listeners/authorize.ts",

@@ -22,7 +22,7 @@ import {
   type Trace,
   type Transport,
 } from "@flint/rpc";
-import { type ClientRights, LOCAL_RIGHTS, rightsError } from "./client-rights.ts";
+import { type ClientRights, isRevoked, LOCAL_RIGHTS, rightsError } from "./client-rights.ts";
 import type { CoreCalls } from "./core-calls.ts";
 import type { Client, ClientHandler, Frontend, RequestContext } from "./frontend.ts";
 
@@ -67,7 +67,8 @@ export class ClientConnection implements Client {
     const handler = frontend.serve(this);
     this.#handler = handler;
     const subscriber = {
-      send: (event: ThreadEvent) => handler.event(event),
+      // A token that is revoked while its client is connected ends the connection.
+      send: (event: ThreadEvent) => (isRevoked(rights) ? this.#peer.close() : handler.event(event)),
       isFull: () => this.#peer.outbox.full,
       // A limited client learns nothing of threads.
       ...(handler.threadListEvent === undefined || rights.only !== undefined

@@ -54,13 +54,25 @@ describe("a client whose token is limited", () => {
     expect(reason([], "task/list")).toBe("This token was revoked.");
   });
 
-  test.each([{ approvedBy: "reviewer" }, { allow: "tools" }, { network: ["example.org"] }])(
-    "may not add a task with %j if it may not answer",
-    (more) => {
-      const params = { tasks: [{ prompt: "x" }, { prompt: "y", ...more }] };
-      expect(reason(["tasks:add"], "task/add", params)).toContain("need tasks:answer");
-      expect(reason(["tasks:add", "tasks:answer"], "task/add", params)).toBeUndefined();
-      expect(reason(["tasks:admin"], "task/add", params)).toBeUndefined();
+  test.each([
+    { approvedBy: "reviewer" },
+    { allow: "tools" },
+    { network: ["example.org"] },
+    { remote: { url: "origin" } },
+  ])("may not add a task with %j if it may not answer", (more) => {
+    const params = { tasks: [{ prompt: "x" }, { prompt: "y", ...more }] };
+    expect(reason(["tasks:add"], "task/add", params)).toContain("need tasks:answer");
+    expect(reason(["tasks:add", "tasks:answer"], "task/add", params)).toBeUndefined();
+    expect(reason(["tasks:admin"], "task/add", params)).toBeUndefined();
+  });
+
+  test.each(["https://git.example/x.git", "/tmp/x", "../x", "ext::sh"])(
+    "may not have a repository pushed to the address %s",
+    (url) => {
+      const params = { tasks: [{ prompt: "x" }, { prompt: "y", remote: { url } }] };
+      expect(reason(["tasks:admin"], "task/add", params)).toContain("by the name that it has there");
+      const own = { tasks: [{ prompt: "x", remote: { url: "origin" } }] };
+      expect(reason(["tasks:admin"], "task/add", own)).toBeUndefined();
     },
   );
 

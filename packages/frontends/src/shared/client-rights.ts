@@ -17,8 +17,8 @@ export const TASK_RIGHTS = {
   "tasks:answer": [...READING, ...ANSWERING],
   "tasks:admin": [
     ...[...READING, ...ANSWERING, "task/add"],
-    ...(["task/suspend", "task/resume", "task/cancel", "task/retry"] as const),
-    ...(["task/remove", "task/clean", "worker/drain"] as const),
+    ...(["task/suspend", "task/suspendAll", "task/resume", "task/resumeAll", "task/cancel"] as const),
+    ...(["task/retry", "task/merge", "task/remove", "task/clean", "worker/drain"] as const),
   ],
 } as const satisfies Readonly<Record<string, readonly Method[]>>;
 
@@ -41,6 +41,11 @@ export interface ClientRights {
 /** The rights of a client on stdio or a unix socket: only the user who runs the server can connect there. */
 export const LOCAL_RIGHTS: ClientRights = { mayProvidePrograms: true };
 
+/** Reports whether the token of a client is void. */
+export function isRevoked({ only }: ClientRights): boolean {
+  return only?.().length === 0;
+}
+
 /** Returns the reason a call is rejected for a client with these rights; undefined if it is not. */
 export function rightsError(rights: ClientRights, method: Method, params: object): FlintError | undefined {
   const rightsLeft = rights.only?.();
@@ -57,10 +62,14 @@ function limitError(rights: readonly TaskRight[], method: Method, params: object
     const what = needed.length === 0 ? "the server's own token" : needed.join(" or ");
     return new FlintError("invalidRequest", `${own}; ${method} needs ${what}.`);
   }
-  const spared =
-    method === "task/add" && !rights.some((right) => right !== "tasks:add") && sparesAnswer(params);
-  if (!spared) return undefined;
-  const message = `${own}; approvedBy "reviewer", allow "tools" and network need tasks:answer, because no one is asked then.`;
+  if (method !== "task/add") return undefined;
+  const tasks = tasksIn(params);
+  if (tasks.some(namesAddress)) {
+    const message = `${own}; it may name a remote of the repository only by the name that it has there, because the repository is pushed to it.`;
+    return new FlintError("invalidRequest", message);
+  }
+  if (rights.some((right) => right !== "tasks:add") || !tasks.some(sparesAnswer)) return undefined;
+  const message = `${own}; approvedBy "reviewer", allow "tools", network and remote need tasks:answer, because no one is asked then.`;
   return new FlintError("invalidRequest", message);
 }
 
@@ -68,16 +77,25 @@ function includes(methods: readonly Method[], method: Method): boolean {
   return methods.includes(method);
 }
 
+/** The tasks of a request as they were sent, which is not checked yet. */
+function tasksIn({ tasks }: { readonly tasks?: unknown }): readonly Record<string, unknown>[] {
+  return Array.isArray(tasks) ? tasks.filter(isRecord) : [];
+}
+
 /**
  * Reports whether a task would do without asking what the user is otherwise asked about, which is an answer
  * given beforehand.
  */
-function sparesAnswer({ tasks }: { readonly tasks?: unknown }): boolean {
-  return Array.isArray(tasks) && tasks.filter(isRecord).some(sparesOne);
+function sparesAnswer({ approvedBy, allow, network, remote }: Record<string, unknown>): boolean {
+  const isOpen = network !== undefined && network !== "none";
+  return approvedBy === "reviewer" || allow === "tools" || isOpen || remote !== undefined;
 }
 
-function sparesOne({ approvedBy, allow, network }: Record<string, unknown>): boolean {
-  return approvedBy === "reviewer" || allow === "tools" || (network !== undefined && network !== "none");
+/** Reports whether a task names a remote by anything but the name that it has in the repository. */
+function namesAddress({ remote }: Record<string, unknown>): boolean {
+  if (remote === undefined) return false;
+  const url = isRecord(remote) ? remote.url : undefined;
+  return typeof url !== "string" || !/^\w[\w.-]*$/.test(url);
 }
 
 /** An MCP server that a client provides, as far as it is looked at. */

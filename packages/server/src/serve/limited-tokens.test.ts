@@ -1,4 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import type { Tasks } from "@flint/core/ports";
+import { FlintError } from "@flint/protocol";
 import { connect } from "@flint/sdk";
 import { TestClock, temporaryFolder, testEngine } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -9,7 +11,14 @@ import { OpenServer } from "./testing/open-server.ts";
 /** A server, its limited tokens, and a client with one that has these rights. */
 async function setUp() {
   const { path: folder } = await temporaryFolder();
-  const { engine } = testEngine({});
+  const tasks: Tasks = {
+    call: async () => {
+      throw new FlintError("unsupported", "This server runs no tasks.");
+    },
+    isWorking: false,
+    close: async () => undefined,
+  };
+  const { engine } = testEngine({ tasks });
   const limitedTokens = new LimitedTokens(limitedTokensFile(folder));
   const kit = { engine, folder, clock: new TestClock(), atEnd: onTestFinished };
   const server = await OpenServer.start(kit, { limitedTokens });
@@ -20,6 +29,19 @@ async function setUp() {
   };
   return { server, limitedTokens, clientWith, path: limitedTokensFile(folder) };
 }
+
+const MESSAGE = {
+  event_id: "e1",
+  type: "session:message",
+  id: "c1",
+  plan_id: "c1",
+  project: "/work",
+  status: "sent",
+  source: "cli",
+  v: 1,
+  ts: "2026-01-01T00:00:00Z",
+  extra: {},
+} as const;
 
 describe("a token that allows only some rights", () => {
   test("is stored as a hash, in a private file, and lets in until it is revoked", async () => {
@@ -58,6 +80,23 @@ describe("a token that allows only some rights", () => {
     await full.call("thread/start", {});
     await expect(limited.call("task/list", {})).rejects.toThrow("runs no tasks");
     expect(seen).toEqual([]);
+  });
+
+  test("gets no more events of tasks once it was revoked", async () => {
+    const { server, limitedTokens, clientWith } = await setUp();
+    const revoked = await clientWith(limitedTokens.create("ci", ["tasks:add"], 0));
+    const full = await server.client();
+    const seen: string[] = [];
+    const ended = new Promise<void>((resolve) => {
+      revoked.subscribe({ event: ({ type }) => void seen.push(type), ended: () => resolve() });
+    });
+    await revoked.call("task/subscribe", {});
+    await full.call("task/publish", { event: MESSAGE });
+    await expect.poll(() => seen).toEqual(["task/event"]);
+    limitedTokens.revoke("ci");
+    await full.call("task/publish", { event: MESSAGE });
+    await ended;
+    expect(seen).toEqual(["task/event"]);
   });
 
   test("has a name of its own, and counts for nothing if the file is damaged", async () => {
