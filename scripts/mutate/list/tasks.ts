@@ -404,6 +404,15 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/tasks/src/fleet/ceiling.test.ts"],
   },
   {
+    name: "protected-result-without-user",
+    promise: "A result that brings files that tools run or obey is merged only if the user approves it.",
+    file: "packages/tasks/src/decide/finish.ts",
+    find: "(isMerged && protectedPaths !== undefined)",
+    replace: "(isMerged && protectedPaths?.length === 0)",
+    tests: ["packages/server/src/tasks-merge.long.test.ts"],
+    only: "waits for the user, whoever approves",
+  },
+  {
     name: "webhook-signature",
     promise: "A notice is signed with its content.",
     file: "packages/tasks/src/notices/notifier.ts",

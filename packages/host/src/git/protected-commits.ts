@@ -64,6 +64,13 @@ export class ProtectedCommits {
     return [...new Set(lists.flat())].filter(isMeant).sort();
   }
 
+  /** The same in the history of a commit, as far as neither `base` nor a branch of the user has it. */
+  async pathsOf(commit: string, base: string): Promise<string[]> {
+    const { pathspecs, isMeant } = await this.#protected();
+    const found = await this.#changedPaths([commit], ["--branches", base], pathspecs);
+    return [...new Set(found)].filter(isMeant).sort();
+  }
+
   async #protected(): Promise<{ pathspecs: readonly string[]; isMeant: IsProtected }> {
     const { hooksFolder, namedFiles = [] } = (await gitSteering(this.#worktree)) ?? {};
     const inWorktree = (paths: readonly string[]) =>

@@ -1,4 +1,5 @@
 export { declinedRef } from "../git/incoming.ts";
+export { ProtectedCommits } from "../git/protected-commits.ts";
 export {
   baseRef,
   type LocatedAttempt,

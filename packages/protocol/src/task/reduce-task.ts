@@ -262,12 +262,12 @@ function onTurn(state: TaskState, { role, turn }: TaskEventData<"round/turn">): 
 }
 
 function onExecuted(state: TaskState, data: TaskEventData<"round/executed">): TaskState {
-  const { turn, commit, tree, summary, contested, usage } = data;
+  const { turn, commit, tree, protectedPaths, summary, contested, usage } = data;
   const { instructionsRead, interruption } = currentRound(state) ?? {};
   // A turn that was only thought to be cut off has ended: no later one gets that note.
   const instructions = interruption === undefined ? state.instructions : withoutNote(state, interruption);
   return {
-    ...withRound(state, { turn, commit, tree, summary }),
+    ...withRound(state, { turn, commit, tree, protectedPaths, summary }),
     executorThread: turn,
     step: "check",
     instructions: instructions.slice(instructionsRead),

@@ -145,6 +145,8 @@ export const TASK_EVENTS = {
       turn: TurnReference,
       commit: z.nullable(commit),
       tree: z.nullable(commit),
+      /** The files that tools run or obey and the attempt changes. */
+      protectedPaths: z.optional(z.array(z.string())),
       summary: z.optional(text),
       contested: z.array(Contest),
       usage: RunUsage,
@@ -190,7 +192,12 @@ export const TASK_EVENTS = {
     looseObject({ askId: Id, answer: TaskAnswer, by: z.string() }),
   ),
   "task/reviewed": row("The work is ready for the user's approval of exactly this tree.", () =>
-    looseObject({ commit: z.nullable(commit), tree: z.nullable(commit) }),
+    looseObject({
+      commit: z.nullable(commit),
+      tree: z.nullable(commit),
+      /** The files that tools run or obey and the work changes. */
+      protectedPaths: z.optional(z.array(z.string())),
+    }),
   ),
   "task/approved": row("The result may be merged.", () =>
     looseObject({

@@ -38,6 +38,8 @@ export interface RoundState {
   readonly turn?: TurnReference | undefined;
   readonly commit?: string | null | undefined;
   readonly tree?: string | null | undefined;
+  /** The files that tools run or obey and the attempt has changed by then. */
+  readonly protectedPaths?: string[] | undefined;
   readonly summary?: string | undefined;
   readonly checks: readonly CheckResult[];
   /** The turn of the reviewer that was asked last, until its verdict is known. */

@@ -3,13 +3,17 @@ import { asking, type DecisionContext, type Events, event } from "./decision.ts"
 
 /**
  * Returns the events that follow when nothing speaks against the result: the user's approval, the merge, or
- * the end.
+ * the end. Only the user approves a merge of files that tools run or obey.
  */
 export function finish(state: TaskState): Events {
   const { spec } = state;
-  const { commit = null, tree = null } = state.rounds.at(-1) ?? {};
-  if (spec.approvedBy === "user") return [event("task/reviewed", { commit, tree })];
-  if (mergeModeOf(state) === "none") return [event("task/ended", { status: "done" })];
+  const { commit = null, tree = null, protectedPaths } = state.rounds.at(-1) ?? {};
+  const isMerged = mergeModeOf(state) !== "none";
+  if (spec.approvedBy === "user" || (isMerged && protectedPaths !== undefined))
+    return [
+      event("task/reviewed", { commit, tree, ...(protectedPaths === undefined ? {} : { protectedPaths }) }),
+    ];
+  if (!isMerged) return [event("task/ended", { status: "done" })];
   return [event("task/approved", { by: "reviewer", tree })];
 }
 

@@ -42,6 +42,8 @@ export type ExecuteOutcome = { readonly usage: RunUsage; readonly turn?: TurnRef
       readonly tree: string | null;
       /** True if the tree differs from the one before the turn. */
       readonly changed: boolean;
+      /** The files that tools run or obey and the result changes. */
+      readonly protectedPaths?: readonly string[];
       readonly summary?: string;
       readonly contested: readonly Contest[];
     }

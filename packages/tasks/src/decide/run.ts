@@ -36,6 +36,9 @@ import type {
 /** Number of lost runs of an attempt after which the user is asked. */
 const LOST_MAX = 3;
 
+/** The most protected files that are named. */
+const MAX_PROTECTED = 50;
+
 /** A worker takes the task; the fence rises. */
 export function leased(run: TaskRun): Events {
   return [event("run/leased", run)];
@@ -82,7 +85,7 @@ export function turnKey({ id, attempt, fence, executor }: TaskState, round: numb
 /** Returns the events that follow the executor's turn. */
 export function afterTurn(state: TaskState, outcome: ExecuteOutcome, context: DecisionContext): Events {
   if (outcome.kind !== "completed") return afterInterruption(state, "executor", outcome, context);
-  const { turn, commit, tree, summary, contested, usage, changed } = outcome;
+  const { turn, commit, tree, summary, contested, usage, changed, protectedPaths } = outcome;
   const executed = event("round/executed", {
     turn,
     commit,
@@ -90,6 +93,7 @@ export function afterTurn(state: TaskState, outcome: ExecuteOutcome, context: De
     contested: [...contested],
     usage,
     ...(summary === undefined ? {} : { summary: summary.slice(0, 4000) }),
+    ...(protectedPaths === undefined ? {} : { protectedPaths: protectedPaths.slice(0, MAX_PROTECTED) }),
   });
   const objections = new Map(contested.map((objection) => [objection.id, objection.why]));
   const twice = state.findings.find(({ id, contests }) => objections.has(id) && contests >= 1);

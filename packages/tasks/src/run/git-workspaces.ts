@@ -8,6 +8,7 @@ import {
   isChanged,
   type LocatedAttempt,
   mergeResult,
+  ProtectedCommits,
   type PullRequest,
   push,
   remotesOf,
@@ -105,16 +106,36 @@ export class GitWorkspaces implements TaskWorkspaces {
     const message = `${state.spec.title}\n\nTask ${state.number}, attempt ${attempt}, round ${round}.\n`;
     const { url } = this.#cloneOf(state.spec);
     const own = commits === undefined ? undefined : declinedRef(commits.threadId, commits.name);
-    return this.#commits.commit({ task, attempt, worktree, round, fence, parent, message, own, url });
+    const request = { task, attempt, worktree, round, fence, parent, message, own, url };
+    return this.#withProtected(await this.#commits.commit(request), worktree);
   }
 
   async committed(state: TaskState, round: number, fence: number): Promise<CommittedWork | undefined> {
-    const { base, repository } = await this.locate(state);
-    const parent = lastCommit(state, round) ?? state.from ?? base;
+    const located = await this.locate(state);
+    const parent = lastCommit(state, round) ?? state.from ?? located.base;
     const { url } = this.#cloneOf(state.spec);
-    const found = await this.#commits.find(repository, { ...nameOf(state), round, fence, parent, url });
-    if (found !== undefined) await this.#worktrees.prepare({ ...this.#requestOf(state), from: found.commit });
-    return found;
+    const found = await this.#commits.find(located.repository, {
+      ...nameOf(state),
+      round,
+      fence,
+      parent,
+      url,
+    });
+    if (found === undefined) return undefined;
+    await this.#worktrees.prepare({ ...this.#requestOf(state), from: found.commit });
+    return this.#withProtected(found, located);
+  }
+
+  async #withProtected(
+    work: CommittedWork & { readonly commit: string },
+    { base, repository }: LocatedAttempt,
+  ): Promise<CommittedWork> {
+    const { top } = repository;
+    const protectedPaths = await new ProtectedCommits(this.#worktrees.git(top), top).pathsOf(
+      work.commit,
+      base,
+    );
+    return protectedPaths.length === 0 ? work : { ...work, protectedPaths };
   }
 
   async reviewFolder(state: TaskState, commit: string): Promise<string> {

@@ -7,6 +7,8 @@ export interface CommittedWork {
   readonly tree: string | null;
   /** True if it differs from the state before the turn. */
   readonly changed: boolean;
+  /** The files that tools run or obey and the history of the attempt changes. */
+  readonly protectedPaths?: readonly string[];
 }
 
 /** Commits that an agent made itself: the thread that keeps them, and the target of its HEAD. */

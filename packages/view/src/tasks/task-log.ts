@@ -49,7 +49,9 @@ export function taskLogLine(event: TaskEventBody, spec: TaskSpec): string | unde
       return `${event.data.by} answered ${choice}${message === undefined ? "" : `: ${previewOf(message, LINE_LENGTH)}`}`;
     }
     case "task/reviewed":
-      return "needs approval";
+      return event.data.protectedPaths === undefined
+        ? "needs approval"
+        : `needs approval; it changes files that tools run: ${previewOf(event.data.protectedPaths.join(", "), LINE_LENGTH)}`;
     case "task/approved":
       return event.data.merge === undefined
         ? `approved by ${event.data.by}`
