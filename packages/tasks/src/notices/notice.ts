@@ -1,4 +1,5 @@
 import { shortened, type TaskRow, type TaskState, taskRow } from "@flint/protocol";
+import { oneLine } from "@flint/view";
 
 /** The event that users are notified of. */
 export type NoticeKind = "asking" | "approving" | "suspended" | "failed" | "done";
@@ -6,7 +7,7 @@ export type NoticeKind = "asking" | "approving" | "suspended" | "failed" | "done
 /** Something that the user should know about a task, wherever they are. */
 export interface Notice {
   readonly kind: NoticeKind;
-  /** One sentence. */
+  /** One sentence. Of what an agent wrote, control and invisible characters are shown as `\u{…}`: programs print it. */
   readonly text: string;
   readonly task: TaskRow;
 }
@@ -60,7 +61,7 @@ function digestText(notices: readonly Notice[]): string {
     if (tasks.length === 0) return [];
     const names = tasks
       .slice(0, NAMED)
-      .map(({ number, title }) => `#${number} ${shortened(title, TITLE_CHARACTERS)}`);
+      .map(({ number, title }) => `#${number} ${shortened(oneLine(title), TITLE_CHARACTERS)}`);
     const more = tasks.length > NAMED ? [`and ${tasks.length - NAMED} more`] : [];
     const what = tasks.length === 1 ? `1 task ${singular}` : `${tasks.length} tasks ${plural}`;
     return [`${what}: ${[...names, ...more].join(", ")}.`];
@@ -86,7 +87,8 @@ export function noticeOf(before: TaskState["phase"] | undefined, state: TaskStat
   const untilMs = state.suspended?.untilMs;
   if (phase === "suspended" && untilMs !== undefined && untilMs - state.updatedAt < LONG_WAIT_MS)
     return undefined;
-  return { kind: phase, text: `Task ${state.number} ${wordsOf(state, phase)}`, task: taskRow(state) };
+  const text = oneLine(`Task ${state.number} ${wordsOf(state, phase)}`);
+  return { kind: phase, text, task: taskRow(state) };
 }
 
 function isNoticeKind(phase: string): phase is NoticeKind {

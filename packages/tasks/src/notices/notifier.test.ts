@@ -109,6 +109,26 @@ describe("a notice", () => {
     ]);
   });
 
+  test("shows what is invisible or steers a terminal in what an agent wrote", async () => {
+    const { add, happenTo, gather, id, programs } = await setUp({ command: ["tell"] });
+    const message = "a\u001b]0;b\u0007\u202ec\0\nd";
+    const asking = {
+      type: "task/asking",
+      data: { ask: { id: "ask-1", reason: "question", message } },
+    } as const;
+    await happenTo(id, asking);
+    await gather();
+    await happenTo(await add(message), ASKS);
+    await happenTo(await add("Other"), ASKS);
+    await gather();
+    const texts = programs.map(({ environment }) => environment.FLINT_NOTICE_TEXT);
+    const shown = "a\\u{1b}]0;b\\u{7}\\u{202e}c\\u{0} d";
+    expect(texts).toEqual([
+      `Task 1 (Port the config module) asks you: ${shown}`,
+      `2 tasks need you: #2 ${shown}, #3 Other.`,
+    ]);
+  });
+
   test("is posted with a signature that the receiver can check, and again if it was not taken", async () => {
     const { url, received, count } = await receiver(500, 200);
     const { happen, problems } = await setUp({ webhook: { url, secret: "s3cret" } });
