@@ -4,6 +4,7 @@ import { DRIVER_FAULTS } from "./list/drivers.ts";
 import { FRONT_END_FAULTS } from "./list/front-ends.ts";
 import { LIMIT_FAULTS } from "./list/limits.ts";
 import { PERMISSION_FAULTS } from "./list/permissions.ts";
+import { PUBLISHED_FAULTS } from "./list/published.ts";
 import { SESSION_FAULTS } from "./list/session.ts";
 import { STORE_FAULTS } from "./list/store.ts";
 import { TASK_FAULTS } from "./list/tasks.ts";
@@ -19,5 +20,6 @@ export const MUTATIONS: readonly Mutation[] = [
   ...AGENT_FAULTS,
   ...STORE_FAULTS,
   ...TASK_FAULTS,
+  ...PUBLISHED_FAULTS,
   ...SESSION_FAULTS,
 ];

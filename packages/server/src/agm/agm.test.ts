@@ -61,7 +61,8 @@ describe("agm sessions", () => {
       const setup = await setUpTasks(idle);
       const { id } = await ask(setup, "session.create", { title: "Port it" });
       for (const content of ["one", "two", "three"]) await ask(setup, "session.post", { id, content });
-      await ask(setup, "session.post", { id, content: "for you", kind: "dm", recipient: "executor:1" });
+      const direct = { kind: "dm", sender: "lead:ann", recipient: "executor:1" };
+      await ask(setup, "session.post", { id, content: "for you", ...direct });
       const pageOf = async (params: object) => {
         const { messages, ...page } = await ask(setup, "session.messages", { id, ...params });
         return { page, texts: (messages as { content: string }[]).map(({ content }) => content) };
@@ -74,6 +75,7 @@ describe("agm sessions", () => {
       expect(await pageOf({ limit: 2, offset: 3 })).toMatchObject({ page: { count: 1 }, texts: ["for you"] });
       expect(await pageOf({ offset: 9 })).toMatchObject({ page: { count: 0 }, texts: [] });
       expect((await pageOf({ kind: "dm" })).texts).toEqual(["for you"]);
+      expect((await pageOf({ sender: "lead:ann" })).texts).toEqual(["for you"]);
       expect((await pageOf({ recipient: "executor:1" })).texts).toEqual(["for you"]);
     },
   );

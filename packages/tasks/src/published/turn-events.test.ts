@@ -82,13 +82,22 @@ describe("a turn of a task", () => {
       status: "completed",
       changes: [{ path: "a", kind: "add", diff: "+" }],
     };
-    const message = { type: "agentMessage", text: "x".repeat(1000) };
-    const [ran, changed, said] = newsOf(item(command), item(change), item(message));
-    const actions = [{ type: "listFiles" }];
-    expect(ran).toMatchObject({ command: "ls", exit_code: 0, duration_ms: 3, command_actions: actions });
+    const long = "x".repeat(1000);
+    const message = { type: "agentMessage", text: long };
+    const thought = { type: "reasoning", summary: long, content: "all of it" };
+    const script = { ...command, command: long };
+    const [ran, changed, said, meant, longer] = newsOf(
+      ...[item(command), item(change), item(message), item(thought), item(script)],
+    );
+    expect(ran).toMatchObject({ command: "ls", exit_code: 0, duration_ms: 3 });
+    expect(ran?.extra).toMatchObject({ command: "ls", status: "completed", exit_code: 0, duration_ms: 3 });
+    expect(ran?.command_actions).toEqual([{ type: "listFiles" }]);
     expect(JSON.stringify(ran)).not.toContain("secret");
     expect(changed).toMatchObject({ files: ["a"] });
-    expect(String(said?.text)).toHaveLength(500);
+    for (const text of [said?.text, meant?.reasoning, longer?.command]) {
+      expect(text).toHaveLength(500);
+      expect(text).toMatch(/^x+/);
+    }
   });
 
   test("reports a new plan [S2-56]", () => {
@@ -116,7 +125,8 @@ describe("a turn of a task", () => {
 
   test("reports the tokens of the last call [S2-58]", () => {
     const last = { inputTokens: 5, outputTokens: 2, cacheReadTokens: 3, thinkingTokens: 1 };
-    const usage = { type: "thread/tokenUsage/updated", data: { ...ofTurn, usage: last, last } };
+    const total = { inputTokens: 50, outputTokens: 20, cacheReadTokens: 30, thinkingTokens: 10 };
+    const usage = { type: "thread/tokenUsage/updated", data: { ...ofTurn, usage: total, last } };
     expect(newsOf(usage)).toMatchObject([
       { type: "task:token_usage", input: 5, output: 2, cached_input: 3, reasoning: 1 },
     ]);
@@ -177,15 +187,17 @@ describe("a turn of a task", () => {
     expect(seen[0]?.extra.thread_context).toEqual(seen[0]?.thread_context);
   });
 
-  test("goes on with heartbeats that have the context of the turn [S2-65]", () => {
+  test("goes on with heartbeats until its end, which have the context of the turn [S2-64] [S2-65]", () => {
     vi.useFakeTimers({ now: NOW });
     onTestFinished(() => void vi.useRealTimers());
     const { news, seen } = observed(() => Date.now());
     news.onThread(state(), "executor", thread("claude/opus", "anthropic"), false);
     news.onEvent(state(), "executor", started);
     vi.advanceTimersByTime(65_000);
-    news.stop();
-    const [turnStarted, ...beats] = seen;
+    const [turnStarted, ...beats] = seen.splice(0);
+    news.onEvent(state(), "executor", event({ type: "turn/completed", data: { threadId: "th", turn } }));
+    vi.advanceTimersByTime(65_000);
+    expect(seen.map(({ type }) => type)).toEqual(["task:turn"]);
     expect(beats.map(({ type, status, elapsed_seconds }) => [type, status, elapsed_seconds])).toEqual([
       ["task:heartbeat", "working", 30],
       ["task:heartbeat", "working", 60],
@@ -208,10 +220,12 @@ describe("a turn of a task", () => {
     expect(contextOf(seen[0])).toMatchObject({ thread_id: "th", thread_status: "idle", turn_sequence: 1 });
   });
 
-  test("has an active steer from the user's message until its end", () => {
-    const steer = item({ type: "userMessage", content: [], clientId: "somebody" });
-    const [, during] = newsOf(steer, { type: "turn/diff/updated", data: { ...ofTurn, diff: "" } });
-    expect(during?.extra.thread_context).toMatchObject({ has_active_steer: true });
+  test("has an active steer from a message that is sent while it runs until its end [S2-65]", () => {
+    const message = (clientId: string) => item({ type: "userMessage", content: [], clientId });
+    const diff = { type: "turn/diff/updated", data: { ...ofTurn, diff: "" } };
+    const completed = { type: "turn/completed", data: { threadId: "th", turn } };
+    const news = newsOf(message("task-1:1"), diff, message("somebody"), diff, completed);
+    expect(news.map((each) => contextOf(each)?.has_active_steer)).toEqual([false, false, true, true, false]);
   });
 });
 
