@@ -181,4 +181,20 @@ export const DRIVER_FAULTS: readonly Mutation[] = [
     replace: '["allow_always", "allow_once"]',
     tests: ["packages/drivers/src/acp/requests/permissions.test.ts"],
   },
+  {
+    name: "codex-instructions-dropped",
+    promise: "The instructions of a thread reach Codex.",
+    file: "packages/drivers/src/codex/settings.ts",
+    find: '    settings.developerInstructions ?? "",\n',
+    replace: "",
+    tests: ["packages/drivers/src/codex/settings.test.ts"],
+  },
+  {
+    name: "codex-patch-streamed-twice",
+    promise: "A patch that Codex has changed since it was streamed is not streamed again.",
+    file: "packages/drivers/src/codex/translate.ts",
+    find: "text.length > streamed.length && continues(text, streamed)",
+    replace: "text.length > streamed.length",
+    tests: ["packages/drivers/src/codex/translate.test.ts"],
+  },
 ];

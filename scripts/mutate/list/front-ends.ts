@@ -180,4 +180,38 @@ export const FRONT_END_FAULTS: readonly Mutation[] = [
     replace: "params: { threadId: threadIdOf(threadId) },",
     tests: ["packages/frontends/src/harness/frontend.test.ts"],
   },
+  {
+    name: "codex-effort-dropped",
+    promise: "The effort that a Codex client asks for in a turn reaches the agent.",
+    file: "packages/frontends/src/codex/requests/settings.ts",
+    find: "...(effort == null ? {} : { [REASONING_EFFORT]: effort }),",
+    replace: "",
+    tests: CODEX_OPTIONS,
+  },
+  {
+    name: "codex-configured-effort-dropped",
+    promise: "The effort in the configuration that a Codex client sends with a thread reaches the agent.",
+    file: "packages/frontends/src/codex/requests/settings.ts",
+    find: '...(typeof effort === "string" ? { config: { [REASONING_EFFORT]: effort } } : {}),',
+    replace: "",
+    tests: CODEX_OPTIONS,
+  },
+  {
+    name: "codex-context-window-dropped",
+    promise: "A Codex client is sent the context window of the model with the tokens.",
+    file: "packages/frontends/src/codex/events/events.ts",
+    find: "modelContextWindow = null } = data;",
+    replace: "} = data;\n  const modelContextWindow = null;",
+    tests: ["packages/frontends/src/codex/events/events.test.ts"],
+  },
+  {
+    name: "dots-may-write",
+    promise: "The program that is asked for the tasks of Dots can change nothing.",
+    file: "packages/frontends/src/acp/prompt/stop-reason.ts",
+    find: 'const sandboxPolicy = { type: "readOnly" } as const;',
+    replace:
+      'const sandboxPolicy = { type: "workspaceWrite" as const, writableRoots: [] as string[], networkAccess: false };',
+    tests: ["packages/frontends/src/acp/prompt/commands.test.ts"],
+    only: "S3-27",
+  },
 ];

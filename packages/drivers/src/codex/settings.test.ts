@@ -35,6 +35,14 @@ test("says where Codex can commit, and where it cannot", () => {
   expect(words({ sandboxPolicy: { type: "dangerFullAccess" } })).toBeUndefined();
 });
 
+test("[S2-6] starts a thread with its instructions, before those about the sandbox", () => {
+  const wordsIn = (sandboxPolicy: ThreadSettings["sandboxPolicy"]) =>
+    threadParams({ ...SETTINGS, sandboxPolicy, developerInstructions: "Be brief." }, [], "/t")
+      .developerInstructions;
+  expect(wordsIn({ type: "dangerFullAccess" })).toBe("Be brief.");
+  expect(wordsIn({ type: "readOnly" })).toMatch(/^Be brief\.\n\nCommands run in the sandbox/);
+});
+
 test("makes Codex request every approval, also under never, so that Flint's rules apply", () => {
   const asked = (["always", "unlessTrusted", "never"] as const).map((approvalPolicy) => [
     threadParams({ ...SETTINGS, approvalPolicy }, [], "/t").approvalPolicy,

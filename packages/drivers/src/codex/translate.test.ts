@@ -238,6 +238,7 @@ test("[S0-58] [S2-39] streams a patch as it is written, and its changes so far",
     patch(add("one")),
     patch(add("one\ntwo")),
     patch(add("other")),
+    patch(add("other, and longer than before")),
     patch([...add("one\ntwo"), { path: "/workspace/b", kind: { type: "delete" }, diff: "" }]),
   );
   const deltas = events.flatMap((event) =>
@@ -245,7 +246,7 @@ test("[S0-58] [S2-39] streams a patch as it is written, and its changes so far",
   );
   expect(deltas).toEqual(["+++ b/a.txt\n+one", "\n+two", "\n--- a/b"]);
   const updates = events.filter(({ type }) => type === "item/fileChange/patchUpdated");
-  expect(updates.map((event) => Reflect.get(event, "changes").length)).toEqual([1, 1, 1, 2]);
+  expect(updates.map((event) => Reflect.get(event, "changes").length)).toEqual([1, 1, 1, 1, 2]);
   expect(updates[0]).toMatchObject({ itemId: "f", changes: [{ path: "a.txt", kind: "add" }] });
 });
 

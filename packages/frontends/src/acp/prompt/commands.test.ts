@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BareDriver, scriptedDriver } from "@flint/testkit";
@@ -219,6 +220,16 @@ describe("ACP commands", () => {
       expect(driver.turns).toHaveLength(turns);
     },
   );
+
+  test("a program of the name of Dots can change nothing [S3-27]", async () => {
+    const fail = { message: "too many steps", errorInfo: "TurnLimitReached" };
+    const { connect, path, driver } = await setUpAcp({ scripts: () => [{ fail }] });
+    await fakeDot(path, `touch made && exit 1; echo '[{"status":"open"}]'`);
+    const client = await connect();
+    await client.prompt(await client.newSession(path), "go");
+    expect(driver.turns).toHaveLength(6);
+    expect(existsSync(join(path, "made"))).toBe(false);
+  });
 
   test("a client that cancels while Dots is asked gets no further turn [S3-27]", async () => {
     const fail = { message: "too many steps", errorInfo: "TurnLimitReached" };

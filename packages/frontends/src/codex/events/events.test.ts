@@ -76,6 +76,43 @@ const ROWS: readonly Row[] = [
     [["item/reasoning/summaryTextDelta", { ...ofItem, delta: "y", summaryIndex: 0 }]],
   ],
   [
+    "[S2-43] [S2-86] the tokens as Codex counts them, of the last call and of all, with the context window",
+    {
+      type: "thread/tokenUsage/updated",
+      data: {
+        ...ofTurn,
+        usage: { inputTokens: 100, outputTokens: 20, cacheReadTokens: 30, thinkingTokens: 4 },
+        last: {
+          inputTokens: 10,
+          outputTokens: 2,
+          cacheReadTokens: 3,
+          cacheWriteTokens: 5,
+          thinkingTokens: 1,
+        },
+        modelContextWindow: 200_000,
+      },
+    },
+    [
+      [
+        "thread/tokenUsage/updated",
+        {
+          ...ofTurn,
+          tokenUsage: {
+            total: {
+              ...{ totalTokens: 154, inputTokens: 130, cachedInputTokens: 30, cacheWriteInputTokens: 0 },
+              ...{ outputTokens: 24, reasoningOutputTokens: 4 },
+            },
+            last: {
+              ...{ totalTokens: 21, inputTokens: 18, cachedInputTokens: 3, cacheWriteInputTokens: 5 },
+              ...{ outputTokens: 3, reasoningOutputTokens: 1 },
+            },
+            modelContextWindow: 200_000,
+          },
+        },
+      ],
+    ],
+  ],
+  [
     "[S2-45] another model for the reason that Codex knows",
     {
       type: "model/rerouted",

@@ -69,6 +69,20 @@ test("personality and summary reach the agent, for the thread, from a turn on, a
   ]);
 });
 
+test("the effort reaches the agent, by configuration and from a turn on [S2-6] [S2-16]", async () => {
+  const options = ["low", "medium", "high"].map((id) => ({ id, name: id }));
+  const selector = { type: "select", id: "reasoning_effort", name: "Effort", options, value: "low" } as const;
+  const { client, driver, start, run } = await connected(scriptedDriver({ selectors: () => [selector] }));
+  const { id } = await start({ config: { model_reasoning_effort: "medium" } });
+  await run(id);
+  await run(id, { effort: "high" });
+  await run(id);
+  await client.request("thread/resume", { threadId: id, config: { model_reasoning_effort: "low" } });
+  await run(id);
+  const given = driver.turns.map(({ settings }) => settings.config.reasoning_effort);
+  expect(given).toEqual(["medium", "high", "high", "low"]);
+});
+
 test("an ephemeral thread is ephemeral, and is not listed", async () => {
   const { client, start, run } = await connected();
   const [ephemeral, plain] = [await start({ ephemeral: true }), await start()];
