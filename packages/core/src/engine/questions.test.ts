@@ -47,7 +47,7 @@ describe("a question of the agent", () => {
     );
   });
 
-  test("has an empty answer if no one answers in time", async () => {
+  test("has an empty answer if no one answers in time [S4-23]", async () => {
     const { server, client, turnId, record } = await waiting({ approvalTimeoutMs: 5_000 });
     await server.clock.advance(5_000);
     expect((await client.turnEnd(turnId)).status).toBe("completed");
