@@ -57,6 +57,14 @@ export const SESSION_FAULTS: readonly Mutation[] = [
     tests: WHEEL_TESTS,
   },
   {
+    name: "live-row-left-above",
+    promise: "A terminal that becomes narrower shows no live row twice.",
+    file: "packages/tui/src/terminal/reflowed-rows.ts",
+    find: "isNarrower ? this.#cursor : before",
+    replace: "before",
+    tests: ["packages/tui/src/terminal/reflowed-rows.test.ts"],
+  },
+  {
     name: "locked-key-changed",
     promise: "A session does not change a key that the administrator has locked.",
     file: "packages/tui/src/session/commands/machine/config.ts",

@@ -188,6 +188,17 @@ async function attach(plan: Plan, cutAt: number, attachAt: number): Promise<read
   return sessions.map(({ terminal }) => terminal.everything);
 }
 
+/** Its last line of code is live when the terminal becomes so narrow that the row below the composer is wrapped, too. */
+const ROW_WRAPPED_BELOW: Work[] = [
+  {
+    kind: "message",
+    blocks: [
+      { kind: "code", length: 13 },
+      { kind: "words", length: 1 },
+    ],
+  },
+];
+
 const works = fc.array(work, { minLength: 1, maxLength: 4 });
 const moments = fc.array(moment, { maxLength: 12 });
 
@@ -209,7 +220,7 @@ test("whatever the sizes of the terminal in between, each word is printed once a
       expect(everything.match(/w\d+o/g) ?? []).toEqual(plan.words.all);
       expect(everything.split("Ask for something").length - 1).toBe(1);
     }),
-    { numRuns: 10 },
+    { numRuns: 10, examples: [[ROW_WRAPPED_BELOW, [{ characters: 63 }, { characters: 1, columns: 24 }]]] },
   );
 });
 

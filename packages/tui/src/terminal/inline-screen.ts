@@ -2,6 +2,7 @@ import { type Line, textOf, textWidth } from "../draw/line.ts";
 import type { RenderOptions } from "../draw/render-options.ts";
 import { styled } from "../draw/styled.ts";
 import { CURSOR, ERASE, FRAME, toColumn, up } from "./modes.ts";
+import { ReflowedRows } from "./reflowed-rows.ts";
 
 /** The position of the cursor: a row of the live rows and a column, both counted from 0. */
 export interface CursorPosition {
@@ -24,6 +25,10 @@ export class InlineScreen {
   /** The fewest rows that the terminal has had since the last frame. */
   #leastRows = 0;
   #cursor: CursorPosition | undefined;
+  /** The live rows in xterm.js, if its width has changed since the last frame. */
+  #reflowed: ReflowedRows | undefined;
+  /** True if the width has changed since the last frame, although it may be the same again. */
+  #isReflowed = false;
 
   constructor(write: (text: string) => void, look: () => RenderOptions) {
     this.#write = write;
@@ -34,7 +39,8 @@ export class InlineScreen {
   draw(final: readonly Line[], live: readonly Line[], cursor?: CursorPosition): void {
     const look = this.#look();
     const rows = live.map((line) => styled(line, look.colour, look.light));
-    const isSized = look.columns === this.#columns;
+    if (look.columns !== this.#columns) this.resized();
+    const isSized = !this.#isReflowed;
     const isSameText = isSized && final.length === 0 && isSame(rows, this.#drawn);
     if (isSameText && isSamePlace(cursor, this.#cursor)) return;
     const widths = live.map((line) => textWidth(textOf(line)));
@@ -49,11 +55,18 @@ export class InlineScreen {
     this.#rows = look.rows;
     this.#leastRows = look.rows;
     this.#cursor = cursor;
+    this.#isReflowed = false;
+    this.#reflowed = undefined;
   }
 
   /** Notes a size between two frames. */
   resized(): void {
-    this.#leastRows = Math.min(this.#leastRows, this.#look().rows);
+    const { columns, rows, isXtermJs } = this.#look();
+    this.#leastRows = Math.min(this.#leastRows, rows);
+    this.#isReflowed ||= columns !== this.#columns;
+    if (!this.#isReflowed || isXtermJs !== true || this.#drawn.length === 0) return;
+    this.#reflowed ??= new ReflowedRows(this.#widths, this.#columns, this.#place.row);
+    this.#reflowed.resize(columns);
   }
 
   /** Takes over live rows that another screen has drawn. */
@@ -80,6 +93,7 @@ export class InlineScreen {
     this.#drawn = [];
     this.#widths = [];
     this.#cursor = undefined;
+    this.#reflowed = undefined;
   }
 
   /** Final rows and the live rows from `keep` on. Rows are overwritten, then erased to their end, so none is blank between. */
@@ -116,23 +130,25 @@ export class InlineScreen {
   /** Moves from the cursor to the start of a live row. A terminal that became narrower has wrapped the rows above it. */
   #toRow(row: number, look: RenderOptions): string {
     if (this.#drawn.length === 0) return "";
-    const at = this.#cursor ?? { row: this.#drawn.length - 1, column: this.#widths.at(-1) ?? 0 };
+    const at = this.#place;
     const heights = this.#heights(look);
     const skipped = sum(heights.slice(0, row));
     const above = sum(heights.slice(0, at.row));
     return `\r${move(skipped - above - this.#wrappedBelow(at, look))}`;
   }
 
+  get #place(): CursorPosition {
+    return this.#cursor ?? { row: this.#drawn.length - 1, column: this.#widths.at(-1) ?? 0 };
+  }
+
   /** The number of rows that the cursor is below the start of its row: it may itself be on a wrapped row. */
   #wrappedBelow(at: CursorPosition, look: RenderOptions): number {
     if (look.isXtermJs !== true)
       return Math.floor(Math.min(at.column, Math.max(0, (this.#widths[at.row] ?? 0) - 1)) / look.columns);
-    // xterm.js 6 never wraps the row of the cursor, but moves the cursor down by each row that wraps below it. It first
-    // drops the rows for which a lower screen has no room: how many those were is unknown, and a row too many that is
-    // erased would be lost.
-    if (this.#leastRows < this.#rows) return 0;
-    const below = this.#heights(look).slice(at.row + 1);
-    return sum(below) - below.length;
+    // xterm.js first drops the rows for which a lower screen has no room: how many those were is unknown, and a row too many
+    // that is erased would be lost.
+    if (this.#reflowed === undefined || this.#leastRows < this.#rows) return 0;
+    return this.#reflowed.cursor - this.#reflowed.above(at.row);
   }
 
   #toLast(look: RenderOptions): string {
