@@ -160,7 +160,7 @@ export class ClientSession implements CallingClient {
 
   /**
    * Has this client run the commands of a thread that nothing confines, and read and write its files in place of the disk,
-   * until another client does or this one is gone. Undefined: no longer.
+   * until another client does or this one is gone; undefined ends that.
    */
   provideHost(threadId: string, host: ClientHost | undefined): void {
     const { clientProvided } = this.#services.registry;

@@ -247,7 +247,7 @@ export const TASK_FAULTS: readonly Mutation[] = [
     name: "task-moved-while-leased",
     promise: "Where a leased task works is decided by its worker alone.",
     file: "packages/tasks/src/run/task-run.ts",
-    find: "if (!isDeepStrictEqual(placeOf(state), placeOf(expected)))",
+    find: "if (!isDeepStrictEqual(decisiveParts(state), decisiveParts(expected)))",
     replace: "if (state.id !== expected.id)",
     tests: ["packages/server/src/fleet/fleet-access.test.ts"],
   },

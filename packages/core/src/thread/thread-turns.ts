@@ -204,7 +204,7 @@ export class ThreadTurns {
     return this.#running;
   }
 
-  /** Tells the agent of the running turn, which alone can run the command again. */
+  /** Sends a late answer to the agent of the running turn, which alone can run the command again. */
   async reportLateAnswer(command: string, connection: Endpoint): Promise<void> {
     const text = `The user has now allowed \`${command}\` to connect to ${formatEndpoint(connection)}. Run it again if you still need it.`;
     // Expected: the agent takes no input now, or has just ended. Then the next run of the command is allowed anyway.

@@ -136,33 +136,33 @@ export class AgentProcess {
     const hidden = isUnconfined(policy) ? await existing(maskedPaths) : [];
     if (hidden.length > 0) throw cannotHide(name, hidden);
     const home = spec.home ?? spec.environment.HOME ?? homedir();
-    const isFree = isUnconfined(policy);
-    const thread = isFree ? undefined : spec.thread && { ...spec.thread, cwd: workspace };
+    const isConfined = !isUnconfined(policy);
+    const thread = isConfined ? spec.thread && { ...spec.thread, cwd: workspace } : undefined;
     const {
       environment: added,
       sandboxed,
-      sessions: apart,
+      sessions: threadSessions,
       clean,
       ...paths
     } = await agentPaths(folders, spec.environment, home, thread);
-    const environment = { ...spec.environment, ...added, ...(isFree ? {} : sandboxed) };
+    const environment = { ...spec.environment, ...added, ...(isConfined ? sandboxed : {}) };
     const process = { command, cwd, workspace, policy, environment };
     // Every agent has to reach its model.
     const hosts = [...spec.hosts, ...hostsIn(Object.values(environment))];
     let broker: CommandBroker | undefined;
     // If it cannot be started, nothing is left of its broker and its sessions.
     try {
-      const sessions = apart ?? sharedSessions(spec, home);
+      const sessions = threadSessions ?? sharedSessions(spec, home);
       await makeAvailable(sessions, spec.thread);
-      broker = isFree ? undefined : await sandbox.openBroker?.();
+      broker = isConfined ? await sandbox.openBroker?.() : undefined;
       const privateFolders = [...paths.privateFolders, ...projectFolders];
       const running = await sandbox.start({
         ...{ ...process, ...paths, privateFolders },
         ...{ hosts, maskedPaths, broker },
       });
-      return new AgentProcess(name, running, broker, sessions, isFree ? async () => undefined : clean);
+      return new AgentProcess(name, running, broker, sessions, isConfined ? clean : async () => undefined);
     } catch (thrown) {
-      await Promise.all([broker?.close(), isFree ? undefined : clean()]);
+      await Promise.all([broker?.close(), isConfined ? clean() : undefined]);
       throw thrown;
     }
   }

@@ -14,7 +14,7 @@ export interface McpAccess {
 }
 
 /**
- * The MCP servers that an agent may use now, as it is to be configured. Programs run outside of the agent's sandbox, in one
+ * The MCP servers that an agent may use now, as its configuration has to name them. Programs run outside of the agent's sandbox, in one
  * of their own: the agent gets a command that leads to them, and none of their variables. Without a broker it starts them
  * itself. The core reports those that must not be started.
  */

@@ -28,7 +28,7 @@ const PREFIX = "flint_";
 
 /**
  * The tokens beside the server's own that allow only some rights, in a file that only the user can read and that has their
- * hashes alone. The file is read for every client and call, so that a new or revoked token counts at once.
+ * hashes alone. The file is read for every client and call, so that a change takes effect at once.
  */
 export class LimitedTokens {
   readonly #path: string;
@@ -37,7 +37,7 @@ export class LimitedTokens {
     this.#path = path;
   }
 
-  /** Makes a token under a new name. It is in no file: who made it has to keep it. */
+  /** Makes a token under a new name. It is stored nowhere, so the caller has to keep it. */
   create(name: string, rights: readonly TaskRight[], now: number): string {
     const entries = this.#read();
     if (entries.some((entry) => entry.name === name))
@@ -74,7 +74,7 @@ export class LimitedTokens {
     return rights().length === 0 ? undefined : rights;
   }
 
-  /** Without a file that can be read no token counts. */
+  /** No token is valid if the file cannot be read. */
   #tryRead(): readonly Entry[] {
     try {
       return this.#read();

@@ -64,7 +64,7 @@ export interface TaskRunOptions {
 }
 
 /** Returns the parts of the state that determine the folder of a task and its fate. */
-function placeOf({ rounds, ...state }: TaskState) {
+function decisiveParts({ rounds, ...state }: TaskState) {
   const { attempt, step, base, from, folder, executorThread, answer, result, mergeAs } = state;
   // How many messages a round has had is up to those who send them.
   const own = rounds.map(({ instructionsRead: _read, ...round }) => round);
@@ -140,7 +140,7 @@ export class TaskRun {
     const expected = events.reduce((before, each) => {
       return reduceTask(before.id, before, { ...each, version: before.version + 1, at: before.updatedAt });
     }, this.#state);
-    if (!isDeepStrictEqual(placeOf(state), placeOf(expected)))
+    if (!isDeepStrictEqual(decisiveParts(state), decisiveParts(expected)))
       throw new Error("It was changed from elsewhere while it was leased, so the run was ended.");
     this.#state = state;
   }

@@ -21,7 +21,7 @@ export interface AgentFolder {
   readonly settings?: readonly string[];
   /** Paths that it writes for good: its sessions, and all that it needs to resume them. */
   readonly sessions?: readonly string[];
-  /** The same, for an agent that gets the sessions of its thread alone, and which of them are published when it ends. */
+  /** The same for an agent that gets only the sessions of its thread, with the format of those that are published. */
   readonly threadSessions?: { readonly names: readonly string[]; readonly transcripts: Transcripts };
   /**
    * Paths that it does not see and makes for itself, because it has to write there and none of it may last.

@@ -70,7 +70,7 @@ export class ThreadSessions {
     const sessions = await ThreadSessions.#at(options, folder);
     sessions.#users += 1;
     OPEN.set(folder, sessions);
-    await sessions.#inTurn(() => sessions.#prepare(options.cwd));
+    await sessions.#inOrder(() => sessions.#prepare(options.cwd));
     return sessions;
   }
 
@@ -107,7 +107,7 @@ export class ThreadSessions {
 
   /** Gives the agent a session that the thread resumes, and has it published with everything that is added to it. */
   resume(id: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       const known = this.#known(id);
       if (!ID.test(id) || (known !== undefined && (await this.#own.find(id)).length > 0)) return;
       const copied = await this.#copyIn(id);
@@ -118,7 +118,7 @@ export class ThreadSessions {
 
   /** Gives the agent a session of another thread, to begin with a copy of it. Changes of it are dropped. */
   copy(id: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       if (!ID.test(id) || (this.#known(id) !== undefined && (await this.#own.find(id)).length > 0)) return;
       const { original } = await this.#copyIn(id);
       if (original !== undefined) this.#record.copies.push(original.path);
@@ -128,7 +128,7 @@ export class ThreadSessions {
 
   /** Reports whether a session that the agent says it has begun can be its own: there was none with this id. */
   claim(id: string): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       if (this.#known(id) !== undefined) return true;
       if (!ID.test(id) || (await this.#originals.find(id)).length > 0 || (await this.#isAnothers(id)))
         return false;
@@ -140,7 +140,7 @@ export class ThreadSessions {
 
   /** Returns the reasons why sessions of the thread could not be published; empty after the first call. */
   async takeProblems(): Promise<readonly string[]> {
-    return this.#inTurn(async () => {
+    return this.#inOrder(async () => {
       const { problems } = this.#record;
       this.#record.problems = [];
       if (problems.length > 0) await this.#save();
@@ -160,8 +160,8 @@ export class ThreadSessions {
     this.#forgetUnused();
   }
 
-  /** Does one thing after the other; the next one is done even if one fails. */
-  #inTurn<Value>(task: () => Promise<Value>): Promise<Value> {
+  /** Runs one task after the other, whether or not one fails. */
+  #inOrder<Value>(task: () => Promise<Value>): Promise<Value> {
     const result = this.#last.then(task);
     this.#last = result.catch(() => undefined);
     return result;
@@ -188,7 +188,7 @@ export class ThreadSessions {
       }
       await (this.#users === 0 ? this.#finish() : this.#save());
     };
-    return this.#inTurn(publish).catch(() => undefined);
+    return this.#inOrder(publish).catch(() => undefined);
   }
 
   #addProblem(problem: string): void {
