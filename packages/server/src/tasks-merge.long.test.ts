@@ -97,7 +97,7 @@ describe("the merged result of a task", () => {
     expect(await git("log", "--format=%s", "target")).toBe("Port it\nfirst");
   });
 
-  confined("waits for the user, whoever approves, if it brings a file that tools obey", async () => {
+  confined("waits for the user, even if a reviewer approves, if it brings a file that tools obey", async () => {
     const { client, cwd, git } = await setUpTarget(writes(".npmrc", "script-shell=./x\n"));
     const { id: taskId } = await addTask(client, cwd, {
       ...{ ...MERGED, checks: [{ command: "true" }], approvedBy: "reviewer" },

@@ -410,7 +410,7 @@ export const TASK_FAULTS: readonly Mutation[] = [
     find: "(isMerged && protectedPaths !== undefined)",
     replace: "(isMerged && protectedPaths?.length === 0)",
     tests: ["packages/server/src/tasks-merge.long.test.ts"],
-    only: "waits for the user, whoever approves",
+    only: "waits for the user, even if a reviewer approves",
   },
   {
     name: "webhook-signature",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { CopiedFile, PrivateFolder } from "@flint/core/ports";
 import { removeEscapingSymlinks } from "@flint/host/files";
-import { ThreadSessions } from "../sessions/thread-sessions.ts";
+import type { ThreadSessions } from "../sessions/thread-sessions.ts";
 import type { AgentFolder } from "./agent-folders.ts";
 import { isRenewal, isSameShape, LIKELY_LOGIN } from "./login-files.ts";
 
@@ -68,6 +68,8 @@ async function openSessions(
   const place = sessionPlace(folders, environment, home, stateFolder);
   if (place === undefined) return undefined;
   const temporary = stateFolder === undefined ? await mkdtemp(join(tmpdir(), "flint-sessions-")) : undefined;
+  // Descriptors find folders here, when the program starts.
+  const { ThreadSessions } = await import("../sessions/thread-sessions.ts");
   const sessions = await ThreadSessions.open({
     ...place,
     threadId,
