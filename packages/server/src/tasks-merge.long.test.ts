@@ -97,22 +97,25 @@ describe("the merged result of a task", () => {
     expect(await git("log", "--format=%s", "target")).toBe("Port it\nfirst");
   });
 
-  confined("waits for the user, even if a reviewer approves, if it brings a file that tools obey", async () => {
-    const { client, cwd, git } = await setUpTarget(writes(".npmrc", "script-shell=./x\n"));
-    const { id: taskId } = await addTask(client, cwd, {
-      ...{ ...MERGED, checks: [{ command: "true" }], approvedBy: "reviewer" },
-    });
-    const task = await untilPhase(client, taskId, "approving", "done", "asking", "failed");
-    expect(task, JSON.stringify(task.ask)).toMatchObject({ phase: "approving" });
-    expect(await git("log", "--format=%s", "target")).toBe("first");
-    const { events } = await client.call("task/read", { taskId });
-    expect(events.find(({ type }) => type === "task/reviewed")?.data).toMatchObject({
-      protectedPaths: [".npmrc"],
-    });
-    await approve(client, taskId);
-    await untilPhase(client, taskId, "done", "asking", "failed");
-    expect(await git("log", "--format=%s", "target")).toBe("Port it\nfirst");
-  });
+  confined(
+    "waits for the user, even if a reviewer approves, if it brings a file that tools obey",
+    async () => {
+      const { client, cwd, git } = await setUpTarget(writes(".npmrc", "script-shell=./x\n"));
+      const { id: taskId } = await addTask(client, cwd, {
+        ...{ ...MERGED, checks: [{ command: "true" }], approvedBy: "reviewer" },
+      });
+      const task = await untilPhase(client, taskId, "approving", "done", "asking", "failed");
+      expect(task, JSON.stringify(task.ask)).toMatchObject({ phase: "approving" });
+      expect(await git("log", "--format=%s", "target")).toBe("first");
+      const { events } = await client.call("task/read", { taskId });
+      expect(events.find(({ type }) => type === "task/reviewed")?.data).toMatchObject({
+        protectedPaths: [".npmrc"],
+      });
+      await approve(client, taskId);
+      await untilPhase(client, taskId, "done", "asking", "failed");
+      expect(await git("log", "--format=%s", "target")).toBe("Port it\nfirst");
+    },
+  );
 
   confined("is reviewed and checked in the subfolder that the task was added in", async () => {
     const seen: string[] = [];

@@ -238,6 +238,7 @@ class Player implements Played {
     const said = { type: "message", role: "user", content: [{ type: "input_text", text: "Known before" }] };
     await this.ask("thread/inject_items", { threadId, items: [said] });
     await this.ask("experimentalFeature/list", {});
+    for (const method of ["hooks/list", "plugin/list", "plugin/installed"]) await this.ask(method, {});
     await this.ask("thread/backgroundTerminals/list", { threadId });
     await this.ask("thread/backgroundTerminals/terminate", { threadId, processId: "none" });
     await this.ask("thread/backgroundTerminals/clean", { threadId });
