@@ -17,11 +17,21 @@ const MODES = new Map<string, unknown>([
       network: "restricted",
     },
   ],
-  // What follows from the profile is not repeated.
-  ...["sandboxmode", "activepermissionprofile", "filesystemsandboxpolicy", "networksandboxpolicy"].map(
-    (name) => [name, undefined] as const,
-  ),
+  // What follows from the profile is not repeated, and no plugins are loaded from folders that the session names.
+  ...[
+    ...["sandboxmode", "activepermissionprofile", "filesystemsandboxpolicy", "networksandboxpolicy"],
+    "selectedcapabilityroots",
+  ].map((name) => [name, undefined] as const),
 ]);
+
+/** Codex starts the programs that the settings of the folder name in which it resumes. */
+function foldersOf(cwd: string): [string, unknown][] {
+  return [
+    ["cwd", cwd],
+    ["workspaceroots", [cwd]],
+    ["runtimeworkspaceroots", [cwd]],
+  ];
+}
 
 /** The sessions of Codex 0.166, by date. Resumed outside of Flint, one has the mode of its last turn. */
 export const CODEX_TRANSCRIPTS: Transcripts = {
@@ -29,12 +39,14 @@ export const CODEX_TRANSCRIPTS: Transcripts = {
   depth: 3,
   name: /^rollout-.*-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\.jsonl$/,
   published(lines, claim) {
-    return isClaimed(lines, claim) ? lines.map((line) => lineWithModes(line, MODES)) : undefined;
+    if (!isClaimed(lines, claim)) return undefined;
+    const modes = new Map([...MODES, ...foldersOf(claim.cwd)]);
+    return lines.map((line) => lineWithModes(line, modes));
   },
 };
 
-function isClaimed([first]: readonly TranscriptLine[], { id, cwd }: TranscriptClaim): boolean {
-  if (cwd === undefined) return true;
+function isClaimed([first]: readonly TranscriptLine[], { id, cwd, isContinued }: TranscriptClaim): boolean {
+  if (isContinued) return true;
   const about = objectOf(first?.payload);
   return first?.type === "session_meta" && about.id === id && about.cwd === cwd;
 }

@@ -92,7 +92,7 @@ export function publicationOf(
   if (!written.subarray(0, kept.length).equals(kept)) return { problem: "what was in it before was changed" };
   const added = written.subarray(kept.length);
   if (added.length === 0) return undefined;
-  const claim = { id, path, cwd: kept.length > 0 ? undefined : cwd };
+  const claim = { id, path, cwd, isContinued: kept.length > 0 };
   const text = publishedText(transcripts, added.toString("utf8"), claim);
   if (text === undefined) return { problem: "it is not a session of this thread that can be read" };
   const content = Buffer.concat([kept, Buffer.from(text)]);

@@ -4,8 +4,18 @@ import { CODEX_TRANSCRIPTS } from "./codex-transcripts.ts";
 import { publishedText, type Transcripts } from "./transcripts.ts";
 
 const ID = "11111111-1111-4111-8111-111111111111";
-const CLAUDE_CLAIM = { id: ID, path: `-home-u-project/${ID}.jsonl`, cwd: "/home/u/project" };
-const CODEX_CLAIM = { id: ID, path: `2026/11/19/rollout-1-${ID}.jsonl`, cwd: "/home/u/project" };
+const CLAUDE_CLAIM = {
+  id: ID,
+  path: `-home-u-project/${ID}.jsonl`,
+  cwd: "/home/u/project",
+  isContinued: false,
+};
+const CODEX_CLAIM = {
+  id: ID,
+  path: `2026/11/19/rollout-1-${ID}.jsonl`,
+  cwd: "/home/u/project",
+  isContinued: false,
+};
 const META = { type: "session_meta", payload: { id: ID, cwd: "/home/u/project" } };
 
 function text(...lines: readonly (object | string)[]): string {
@@ -25,12 +35,12 @@ test("Claude's sessions are published in the mode that asks, however the mode is
   const lines = text(
     { type: "user", sessionId: ID, permissionMode: "bypassPermissions", message: { content: "a" } },
     `{"type":"user","sessionId":"${ID}","permissionMode":"default","permission_mode":"acceptEdits","permissionMode":"acceptEdits"}`,
-    { type: "attachment", sessionId: ID, attachment: { permissionMode: "acceptEdits", type: "x" } },
+    { type: "attachment", sessionId: ID, attachment: { permissionMode: "acceptEdits", type: "file" } },
   );
   expect(published(CLAUDE_TRANSCRIPTS, lines)).toEqual([
     { type: "user", sessionId: ID, permissionMode: "default", message: { content: "a" } },
     { type: "user", sessionId: ID, permissionMode: "default", permission_mode: "default" },
-    { type: "attachment", sessionId: ID, attachment: { permissionMode: "default", type: "x" } },
+    { type: "attachment", sessionId: ID, attachment: { permissionMode: "default", type: "file" } },
   ]);
 });
 
@@ -46,6 +56,66 @@ test("nothing of Claude's sessions is published but the conversation", () => {
   ];
   const said = { type: "assistant", sessionId: ID, message: { content: [] } };
   expect(published(CLAUDE_TRANSCRIPTS, text(...obeyed, said))).toEqual([said]);
+});
+
+test("Claude obeys no attachment of a published session: it runs no deferred call and has no goal", () => {
+  const attached = (attachment: object) => ({ type: "attachment", sessionId: ID, uuid: "u", attachment });
+  const call = {
+    type: "hook_deferred_tool",
+    toolUseID: "t",
+    toolName: "Bash",
+    toolInput: { command: "npm test" },
+  };
+  const lines = [call, { type: "goal_status", condition: "evil", met: false }, { type: "unheard-of" }].map(
+    attached,
+  );
+  const file = attached({ type: "file", filename: "a.md" });
+  const silent = attached({ type: "command_permissions", allowedTools: [] });
+  expect(published(CLAUDE_TRANSCRIPTS, text(...lines, file))).toEqual([silent, silent, silent, file]);
+});
+
+test("a published session of Claude schedules no prompts", () => {
+  const call = {
+    type: "tool_use",
+    id: "t",
+    name: "CronCreate",
+    input: { cron: "* * * * *", prompt: "evil" },
+  };
+  const line = { type: "assistant", sessionId: ID, message: { role: "assistant", content: [call] } };
+  expect(published(CLAUDE_TRANSCRIPTS, text(line))).toEqual([
+    { ...line, message: { ...line.message, content: [{ ...call, input: {} }] } },
+  ]);
+});
+
+test("a published session of Claude leads to no other session, folder or plan", () => {
+  const line = { type: "user", sessionId: ID, cwd: "/home/u/project", slug: "calm-lamp" };
+  const evil = { ...line, sessionId: "../../../project/evil", cwd: "/home/u/project/sub", slug: "../CLAUDE" };
+  const { slug: _, ...plain } = line;
+  expect(published(CLAUDE_TRANSCRIPTS, text(line, evil))).toEqual([line, plain]);
+  expect(published(CLAUDE_TRANSCRIPTS, text(evil), { isContinued: true })).toEqual([plain]);
+});
+
+test("a published session of Codex is resumed in its workspace, with no plugins of its own", () => {
+  const settings = { cwd: "/home/u/project/sub", runtime_workspace_roots: ["/home/u/project/sub"] };
+  const lines = [
+    {
+      ...META,
+      payload: { ...META.payload, runtime_workspace_roots: ["/"], selected_capability_roots: [{ id: "x" }] },
+    },
+    { type: "turn_context", payload: { cwd: "/home/u/project/sub", workspace_roots: ["/"] } },
+    { type: "event_msg", payload: { type: "thread_settings_applied", thread_settings: settings } },
+  ];
+  const [cwd, roots] = ["/home/u/project", ["/home/u/project"]];
+  const strict = [
+    { ...META, payload: { ...META.payload, runtime_workspace_roots: roots } },
+    { type: "turn_context", payload: { cwd, workspace_roots: roots } },
+    {
+      type: "event_msg",
+      payload: { type: "thread_settings_applied", thread_settings: { cwd, runtime_workspace_roots: roots } },
+    },
+  ];
+  expect(published(CODEX_TRANSCRIPTS, text(...lines))).toEqual(strict);
+  expect(published(CODEX_TRANSCRIPTS, text(...lines), { isContinued: true })).toEqual(strict);
 });
 
 test("Codex's sessions are published as read-only with questions, however the policies are written", () => {

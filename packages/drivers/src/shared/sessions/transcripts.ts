@@ -9,8 +9,10 @@ export interface TranscriptClaim {
   readonly id: string;
   /** The path of the file in the folder of sessions. */
   readonly path: string;
-  /** The folder in which the session was begun; undefined for the rest of a session whose beginning is known. */
-  readonly cwd: string | undefined;
+  /** The workspace of its thread. */
+  readonly cwd: string;
+  /** True if the lines are the rest of a session whose beginning is known. */
+  readonly isContinued: boolean;
 }
 
 /** The files with an agent's sessions that the agent resumes also outside of Flint. */
@@ -23,7 +25,7 @@ export interface Transcripts {
   readonly name: RegExp;
   /**
    * Lines of a session as an agent outside of every sandbox may read them: none of them makes it start in another mode than
-   * its strictest. Undefined if the file does not hold what is claimed.
+   * its strictest, in another folder, or with work that the user did not ask for. Undefined if the file does not hold what is claimed.
    */
   published(lines: readonly TranscriptLine[], claim: TranscriptClaim): readonly TranscriptLine[] | undefined;
 }
