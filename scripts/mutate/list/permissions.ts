@@ -132,6 +132,31 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     tests: ["packages/drivers/src/shared/folders/project-files.test.ts"],
   },
   {
+    name: "mcp-runner-settings-untrusted",
+    promise:
+      "Settings of a package runner in a repository do not reach an MCP server before they are trusted.",
+    file: "packages/server/src/trust/program-files.ts",
+    find: "for (const settings of RUNNER_SETTINGS) await this.#add(join(folder, settings));",
+    replace: "",
+    tests: ["packages/server/src/trust/program-files.test.ts"],
+  },
+  {
+    name: "mcp-runner-own-program",
+    promise: "A repository cannot name a file of its own as the program of the user's MCP server.",
+    file: "packages/server/src/trust/program-files.ts",
+    find: "Object.hasOwn(bin, name) || Object.hasOwn(bin, basename(name))",
+    replace: "false",
+    tests: ["packages/server/src/trust/program-files.test.ts"],
+  },
+  {
+    name: "mcp-python-imports-workspace",
+    promise: "Python imports no files of the workspace in place of the modules of an MCP server.",
+    file: "packages/agent/src/mcp/server-process.ts",
+    find: "...safePath(config, cwd),",
+    replace: "",
+    tests: ["packages/agent/src/mcp/server-process.test.ts"],
+  },
+  {
     name: "bridge-without-check",
     promise: "The files of an MCP program are compared at each start, not only when its agent is configured.",
     file: MCP_SERVERS,

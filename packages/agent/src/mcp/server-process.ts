@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { McpServerConfig, ProcessSpec } from "@flint/core/ports";
 import { isUnconfined, type SandboxPolicy } from "@flint/protocol";
 
@@ -21,11 +22,24 @@ export function serverProcess(config: StdioServer, { cwd, policy }: ServerPlace)
   const home = homedir();
   return {
     command: [command, ...args],
-    ...{ cwd, workspace: cwd, policy, environment: env },
+    ...{ cwd, workspace: cwd, policy, environment: { ...safePath(config, cwd), ...env } },
     ownPaths: writable.map((path) => (path.startsWith("~/") ? join(home, path.slice(2)) : path)),
     privateFolders: CACHES.map((name) => ({ path: join(home, name) })),
     ...(network === undefined ? {} : { hosts: network }),
   };
+}
+
+/**
+ * Keeps Python 3.11 and later from importing what lies in the workspace in place of its own modules. A module of the
+ * workspace itself is trusted by its content.
+ */
+function safePath({ command, args }: StdioServer, cwd: string): Readonly<Record<string, string>> {
+  if (!basename(command).startsWith("python")) return {};
+  const at = args.findIndex((word) => word === "-m" || word === "-c");
+  if (at < 0) return {};
+  const [top = ""] = (args[at] === "-m" ? (args[at + 1] ?? "") : "").split(".");
+  const isOwn = top !== "" && (existsSync(join(cwd, top)) || existsSync(join(cwd, `${top}.py`)));
+  return isOwn ? {} : { PYTHONSAFEPATH: "1" };
 }
 
 /** Returns a hint about a program that does not start in the sandbox; empty if there is none. */

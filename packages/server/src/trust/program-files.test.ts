@@ -28,6 +28,9 @@ describe("the files of a program that agents can write", () => {
     ["a module in a package", { command: "python3", args: ["-m", "tools.server"] }, "tools/server.py"],
     ["a script that bun runs", { command: "bun", args: ["server.ts"] }, "server.ts"],
     ["a script that bun runs", { command: "bun", args: ["run", "./server.ts"] }, "server.ts"],
+    ["the settings of a package runner", { command: "npx", args: ["-y", "some-server"] }, ".npmrc"],
+    ["the settings of bun", { command: "bunx", args: ["some-server"] }, "bunfig.toml"],
+    ["the settings of bun", { command: "bun", args: ["/opt/server.ts"] }, "bunfig.toml"],
     [
       "a file that a variable makes Node load",
       { command: "node", args: ["-e", "0"], env: { NODE_OPTIONS: "--require ./hook.cjs" } },
@@ -45,6 +48,19 @@ describe("the files of a program that agents can write", () => {
     ],
   ])("include %s", async (_name, program, file) => {
     expect(await filesOf(program, [file])).toEqual([file]);
+  });
+
+  test("cannot be known if the project calls a file of its own by the name of the program", async () => {
+    const workspace = await temporaryFolder();
+    const place = { cwd: workspace.path, roots: [workspace.path], findProgram: async () => undefined };
+    const found = async (manifest: object) => {
+      await writeFile(workspace.join("package.json"), JSON.stringify(manifest));
+      return programFiles({ command: "npx", args: ["-y", "some-server@1"] }, place);
+    };
+    const problem = { problem: expect.stringContaining("npx runs whatever package.json says") };
+    expect(await found({ name: "p", bin: { "some-server": "evil.js" } })).toEqual(problem);
+    expect(await found({ name: "some-server", bin: "evil.js" })).toEqual(problem);
+    expect(await found({ name: "p", bin: { other: "other.js" } })).toEqual({ files: [] });
   });
 
   test("do not include data that a variable or an argument names", async () => {

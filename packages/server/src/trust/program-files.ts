@@ -31,6 +31,16 @@ const MAX_SOURCE = 4 * 1024 * 1024;
 /** Programs that run another one by its name, from the packages of the project if it is there. */
 const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(["npx", "bunx", "pnpx", "pnpm", "yarn", "npm", "bun"]);
 
+/** What they obey of the folder that they are started in, and of those above it: registries, shells, files to load. */
+const RUNNER_SETTINGS = [
+  ".npmrc",
+  ".yarnrc",
+  ".yarnrc.yml",
+  ".pnpmfile.cjs",
+  "pnpm-workspace.yaml",
+  "bunfig.toml",
+];
+
 /** Programs that run what a file of the project says, and that file. */
 const PROJECT_RUNNERS: Readonly<Record<string, string>> = {
   ...{ make: "Makefile", just: "justfile", rake: "Rakefile", cargo: "Cargo.toml", go: "go.mod" },
@@ -103,17 +113,30 @@ class ProgramSearch {
     const isDirect = /x$/.test(runner);
     if (!isDirect && !/^(?:exec|x|dlx)$/.test(first)) {
       if (await exists(join(this.#place.cwd, "package.json"))) return runsProject(runner, "package.json");
+      await this.#add(join(this.#place.cwd, "bunfig.toml"));
       return this.#addScripts(first === "run" ? args.slice(args.indexOf(first) + 1) : args, true);
     }
     // A version may follow the name, and the package may have a scope that its program has not.
     const name = (isDirect ? first : second).replace(/(.)@[^/@]*$/, "$1");
     for (let folder = this.#place.cwd; ; folder = dirname(folder)) {
       const modules = join(folder, "node_modules");
+      for (const settings of RUNNER_SETTINGS) await this.#add(join(folder, settings));
+      if (await this.#isOwnProgram(folder, name)) return runsProject(runner, "package.json");
       await this.#add(join(modules, ".bin", basename(name)));
       if (name !== "" && (await exists(join(modules, name, "package.json"))))
         await this.#addPackage(join(modules, name));
       if (dirname(folder) === folder) return undefined;
     }
+  }
+
+  /** Reports whether a project that agents can write calls one of its own files by the name of a program. */
+  async #isOwnProgram(folder: string, name: string): Promise<boolean> {
+    const file = join(await realpath(folder).catch(() => folder), "package.json");
+    if (!this.#isWritable(file)) return false;
+    const text = await readRegularText(file, MAX_SOURCE);
+    const { name: own, bin } = documentIn(typeof text === "string" ? text : "");
+    if (isRecord(bin)) return Object.hasOwn(bin, name) || Object.hasOwn(bin, basename(name));
+    return typeof bin === "string" && own === name;
   }
 
   /** Adds what a variable makes the program load: `NODE_OPTIONS` names files, `PYTHONPATH` folders. */
@@ -266,13 +289,17 @@ function packageName(name: string): string {
 }
 
 function dependenciesIn(text: string): string[] {
+  const { dependencies, optionalDependencies, peerDependencies } = documentIn(text);
+  const kinds = [dependencies, optionalDependencies, peerDependencies];
+  return kinds.flatMap((kind) => (isRecord(kind) ? Object.keys(kind) : []));
+}
+
+function documentIn(text: string): Readonly<Record<string, unknown>> {
   // Expected: a package without a valid description.
   try {
     const document: unknown = JSON.parse(text);
-    if (!isRecord(document)) return [];
-    const kinds = [document.dependencies, document.optionalDependencies, document.peerDependencies];
-    return kinds.flatMap((kind) => (isRecord(kind) ? Object.keys(kind) : []));
+    return isRecord(document) ? document : {};
   } catch {
-    return [];
+    return {};
   }
 }
