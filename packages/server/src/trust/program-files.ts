@@ -31,7 +31,7 @@ const MAX_SOURCE = 4 * 1024 * 1024;
 /** Programs that run another one by its name, from the packages of the project if it is there. */
 const PACKAGE_RUNNERS: ReadonlySet<string> = new Set(["npx", "bunx", "pnpx", "pnpm", "yarn", "npm", "bun"]);
 
-/** What they obey of the folder that they are started in, and of those above it: registries, shells, files to load. */
+/** Files that they obey in the folder that they are started in, and in those above it. */
 const RUNNER_SETTINGS = [
   ".npmrc",
   ".yarnrc",
