@@ -585,6 +585,16 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     only: "read to their end",
   },
   {
+    name: "commits-in-another-encoding",
+    promise:
+      "Commits that change protected files are asked about, whatever encoding the repository names for its log.",
+    file: "packages/host/src/git/git-command.ts",
+    find: '  "i18n.logOutputEncoding=UTF-8",\n',
+    replace: "",
+    tests: ["packages/host/src/git/protected-commits.test.ts"],
+    only: "whatever encoding",
+  },
+  {
     name: "limited-token-unlimited",
     promise: "A token that allows only some rights allows nothing else.",
     file: "packages/frontends/src/shared/client-rights.ts",

@@ -24,6 +24,7 @@ const HARDENED = [
   "maintenance.auto=false",
   "gc.auto=0",
   "log.showSignature=false",
+  "i18n.logOutputEncoding=UTF-8",
   "submodule.recurse=false",
   "diff.submodule=short",
   "diff.ignoreSubmodules=dirty",

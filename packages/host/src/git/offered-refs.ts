@@ -121,7 +121,8 @@ export class OfferedRefs {
     // So many files that git was stopped.
     if (withNames && exitCode !== 0) return this.#log(range, false);
     const { rows, changed } = parseLog(stdout, mark);
-    const isKnown = withNames && rows.every(({ isMerge }) => !isMerge);
+    const isRead = stdout === "" || stdout.startsWith(mark);
+    const isKnown = withNames && isRead && rows.every(({ isMerge }) => !isMerge);
     return { rows, changed: isKnown ? changed : undefined };
   }
 

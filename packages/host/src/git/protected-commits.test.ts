@@ -20,6 +20,11 @@ const PLANTS: readonly (readonly [string, string, readonly string[]])[] = [
     [".npmrc"],
   ],
   ["in a tag", `${stage(".npmrc")}; ${commit()}; git tag v1; git reset -q HEAD~`, [".npmrc"]],
+  [
+    "in a tag of files without a commit",
+    `${stage(".npmrc")}; git tag v1 $(git write-tree); git read-tree HEAD`,
+    [".npmrc"],
+  ],
   ["in a detached HEAD", `git switch -q --detach; ${stage(".envrc")}; ${commit()}`, [".envrc"]],
   ["in the stash", `${stage(".claude/settings.json")}; git stash -q`, [".claude/settings.json"]],
   ["in the index", `git commit -q --allow-empty -m x; ${stage("opencode.json")}`, ["opencode.json"]],
@@ -88,6 +93,19 @@ describe("a protected name is found", () => {
     await git("reset", "-q", "--hard", "main~1");
     await git("commit", "-q", "--allow-empty", "-m", "other");
     expect((await offered()).protectedPaths).toEqual([".npmrc"]);
+  });
+
+  confined("and its commits are shown, whatever encoding the settings of the repository name", async () => {
+    for (const encoding of ["UTF-16LE", "IBM1047"]) {
+      const { agent, offered } = await newRepository({
+        prepare: async (_path, git) => void (await git("config", "i18n.logOutputEncoding", encoding)),
+      });
+      await agent(`${stage(".npmrc")}; ${commit()}`);
+      expect(await offered()).toMatchObject({
+        protectedPaths: [".npmrc"],
+        refs: [{ commits: [{ title: "tidy up" }], total: 1 }],
+      });
+    }
   });
 
   confined("in the hooks and programs that the settings of the repository name", async () => {

@@ -59,6 +59,7 @@ export class ProtectedCommits {
       ofBranches(),
       this.#changedPaths(stash, known, pathspecs, OF_STASH),
       this.#changedPaths(others, KNOWN, pathspecs),
+      this.#taggedPaths(others, pathspecs),
       listing.then(({ trees }) => this.#stagedPaths(incoming, after, trees, pathspecs)),
     ]);
     return [...new Set(lists.flat())].filter(isMeant).sort();
@@ -118,9 +119,26 @@ export class ProtectedCommits {
     if (staged === undefined) return [];
     const commit = headCommit({ ...after, head: head ?? after.head });
     if (commit !== undefined && trees.get(commit) === staged) return [];
+    return this.#differentPaths(commit ?? (await emptyTree(this.#git)), staged, pathspecs);
+  }
+
+  /** Returns the paths in trees that are no commit's, which a tag can name all the same. */
+  async #taggedPaths(tagged: readonly string[], pathspecs: readonly string[]): Promise<string[]> {
+    if (tagged.length === 0) return [];
+    const asked = tagged.map((id) => `${id}^{}\n`).join("");
+    const listed = await this.#git.run(["cat-file", "--batch-check=%(objecttype) %(objectname)"], asked);
+    const trees = new Set(listed.split("\n").flatMap((line) => /^tree (\S+)$/.exec(line)?.[1] ?? []));
+    if (trees.size === 0) return [];
+    const empty = await emptyTree(this.#git);
+    const found: string[] = [];
+    // One after the other, because an agent chooses how many there are.
+    for (const tree of trees) found.push(...(await this.#differentPaths(empty, tree, pathspecs)));
+    return found;
+  }
+
+  async #differentPaths(from: string, to: string, pathspecs: readonly string[]): Promise<string[]> {
     const options = ["-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none"];
-    const compared = [commit ?? (await emptyTree(this.#git)), staged];
-    return paths(await this.#git.run(["diff-tree", ...options, ...compared, "--", ...pathspecs]));
+    return paths(await this.#git.run(["diff-tree", ...options, from, to, "--", ...pathspecs]));
   }
 }
 
