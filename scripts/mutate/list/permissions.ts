@@ -43,6 +43,14 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     tests: [...NETWORK_GATE_TESTS, "packages/core/src/approval/policy.test.ts"],
   },
   {
+    name: "npm-update-notifier",
+    promise: "npm does not look for updates of itself in the sandbox.",
+    file: "packages/host/src/network/proxy-environment.ts",
+    find: '    npm_config_update_notifier: "false",\n',
+    replace: "",
+    tests: ["packages/host/src/network/proxy-environment.test.ts"],
+  },
+  {
     name: "host-deny-rule-ignored",
     promise: "The proxy refuses a host that a deny rule names.",
     file: HOST_GATE,

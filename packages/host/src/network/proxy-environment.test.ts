@@ -19,6 +19,10 @@ test("leads every program to the proxy, with the token of the command", () => {
   });
 });
 
+test("npm asks its registry for nothing that no one asked npm for", () => {
+  expect(environmentWith({})).toMatchObject({ npm_config_update_notifier: "false" });
+});
+
 test("sets git after the settings that are there", () => {
   const found = environmentWith({ GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "a.b", GIT_CONFIG_VALUE_0: "c" });
   expect(found).toMatchObject({

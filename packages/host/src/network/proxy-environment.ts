@@ -36,6 +36,8 @@ export function proxyEnvironment(options: ProxyEnvironmentOptions): Record<strin
     npm_config_proxy: proxy,
     npm_config_https_proxy: proxy,
     npm_config_noproxy: DIRECT,
+    // npm looks for its own updates after any command, and the user would be asked about that connection.
+    npm_config_update_notifier: "false",
     YARN_HTTP_PROXY: proxy,
     YARN_HTTPS_PROXY: proxy,
     PIP_PROXY: proxy,
