@@ -93,6 +93,8 @@ test("describes exactly what needs approval, with a useful reason if there is on
   const changes = [{ path: "a", kind: "add" as const, diff: "+x" }];
   const write = ask("Write", { file_path: "/w/a", content: "x" });
   expect(actionOf(write, "i", "/w", changes)).toEqual({ kind: "fileChange", itemId: "i", changes });
+  const named = ask("Write", { file_path: "/w/src/a", content: "x" }, { description: "src/a" });
+  expect(actionOf(named, "i", "/w", changes)).toEqual({ kind: "fileChange", itemId: "i", changes });
   // Content that cannot be shown as a difference is shown as it is.
   expect(actionOf(write, "i", "/w", undefined)).toMatchObject({
     kind: "tool",

@@ -250,12 +250,14 @@ export function permissionOf(decision: Decision, input: ClaudeToolAsk["input"]):
   }
 }
 
-/** Claude's own reason. That a hook requires approval is not a reason for the user. */
+/** Claude's own reason. That a hook requires approval is none for the user, and neither is the command or file itself. */
 function reasonOf({ description, decision_reason, decision_reason_type, input }: ClaudeToolAsk): {
   reason?: string;
 } {
   const reason = decision_reason_type === "hook" ? description : (decision_reason ?? description);
-  const isUseful = reason != null && reason !== "" && reason !== stringField(input, "command");
+  if (reason == null || reason === "") return {};
+  const file = stringField(input, "file_path") ?? stringField(input, "notebook_path");
+  const isUseful = reason !== stringField(input, "command") && file?.endsWith(reason) !== true;
   return isUseful ? { reason } : {};
 }
 
