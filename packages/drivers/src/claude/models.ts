@@ -7,7 +7,11 @@ const DEFAULT = "default";
 
 /** The aliases that every version of Claude accepts. */
 const ALIASES: readonly ClaudeModelInfo[] = [
-  { value: DEFAULT, displayName: "Claude's default", description: "The model that Claude itself chooses." },
+  {
+    value: DEFAULT,
+    displayName: "Claude's default",
+    description: "The model that Claude Code is set to use.",
+  },
   { value: "opus", displayName: "Claude Opus", description: "For the hardest work." },
   { value: "sonnet", displayName: "Claude Sonnet", description: "For everyday work." },
   { value: "haiku", displayName: "Claude Haiku", description: "For quick answers." },

@@ -15,7 +15,7 @@ export const DEFAULT_MODEL = `${PREFIX}default`;
 const DEFAULT_ROW: Model = {
   id: DEFAULT_MODEL,
   displayName: "Codex",
-  description: "The model that the settings of Codex name.",
+  description: "The model that Codex is set to use.",
   isDefault: true,
 };
 
