@@ -388,6 +388,14 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/tasks/src/service/clean-rules.test.ts"],
   },
   {
+    name: "fleet-drain-endless",
+    promise: "A worker drains also while Redis is away.",
+    file: "packages/tasks/src/store/redis/silence.ts",
+    find: "if (answered === undefined) return false;",
+    replace: "",
+    tests: ["packages/tasks/src/fleet/fleet-worker.test.ts"],
+  },
+  {
     name: "fleet-untrusted-signature",
     promise: "A worker runs only tasks that someone whom it trusts has signed.",
     file: "packages/tasks/src/fleet/task-signature.ts",

@@ -71,11 +71,13 @@ export async function openFleet(
       return result;
     },
     async close() {
-      await backup.stop();
-      await dispatcher.stop();
-      await queue.close();
-      await service.close();
-      file.close();
+      const close = async () => {
+        await backup.stop();
+        await dispatcher.stop();
+        await queue.close();
+        await service.close();
+      };
+      await fleet.closeWhileAnswering({ store, queue }, close).finally(() => file.close());
     },
   };
 }

@@ -63,6 +63,7 @@ export class WorkerTasks implements Tasks, RunningWorker {
       taskVerifier,
       RedisStore,
       WorkerRegistry,
+      closeWhileAnswering,
     } = await import("@flint/tasks/fleet");
     const store = await RedisStore.open({ url, namespace, version: VERSION });
     const leaseMs = settings.leaseMs ?? LEASE_MS;
@@ -99,14 +100,14 @@ export class WorkerTasks implements Tasks, RunningWorker {
         trusted,
       },
     });
-    this.#end = async () => {
+    const close = async () => {
       await cleaner.stop();
       await news.close();
       await dispatcher.stop();
       await queue.close();
       await store.close();
-      fences.close();
     };
+    this.#end = () => closeWhileAnswering({ store, queue }, close).finally(() => fences.close());
     // Expected: another worker has its name.
     try {
       await worker.start();

@@ -34,9 +34,10 @@ export async function setUpFleet(work: FleetWork, access?: RedisAccess) {
   const open: Embedded[] = [];
   const redis = await RedisServer.start(access === undefined ? {} : { args: access.args });
   const home = await agentFolder();
-  onTestFinished(async () => {
+  const closeAll = async () => {
     for (const server of open.splice(0).reverse()) await server.close();
-  });
+  };
+  onTestFinished(closeAll);
   const cwd = home.join("repo");
   await mkdir(cwd);
   const git = (...args: string[]) => runGit(cwd, ...args);
@@ -73,7 +74,7 @@ export async function setUpFleet(work: FleetWork, access?: RedisAccess) {
     });
     return handle;
   };
-  return { ...server, home, cwd, git, redis, startWorker, fleet };
+  return { ...server, home, cwd, git, redis, startWorker, closeAll, fleet };
 }
 
 /** Adds a task that alpha does. */

@@ -4,6 +4,7 @@ import { expect, onTestFinished, vi } from "vitest";
 import { LocalQueue } from "../queue/local-queue.ts";
 import { DEFAULT_POOL } from "../queue/run-queue.ts";
 import { RedisStore } from "../store/redis/redis-store.ts";
+import { type After, afterTimeout } from "../store/redis/silence.ts";
 import { testSpec } from "../testing/spec.ts";
 import { FleetWorker } from "./fleet-worker.ts";
 import { TaskSigner } from "./task-signature.ts";
@@ -12,8 +13,9 @@ import { WorkerRegistry } from "./worker-registry.ts";
 const redisTest = needs("redis");
 
 /** A worker that ends the one task that it is given. */
-async function setUp() {
-  const { url } = await RedisServer.start();
+async function setUp(after?: After) {
+  const redis = await RedisServer.start();
+  const { url } = redis;
   const signer = TaskSigner.fromPem(TaskSigner.generate());
   const namespace = "team";
   const sign = (id: string, { spec, by }: Parameters<RedisStore["add"]>[0]) =>
@@ -24,7 +26,7 @@ async function setUp() {
   const problems: string[] = [];
   const worker = new FleetWorker({
     ...{ store, queue, workers: new WorkerRegistry(store), namespace, name: "w", version: "0" },
-    ...{ concurrency: 1, leaseMs: 30_000, now: Date.now, trusted: new Set([signer.publicKey]) },
+    ...{ concurrency: 1, leaseMs: 30_000, now: Date.now, after, trusted: new Set([signer.publicKey]) },
     context: () => ({ now: Date.now(), random: 0, id: () => mintId() }),
     onProblem: (message) => void problems.push(message),
     workspaces: {
@@ -52,7 +54,7 @@ async function setUp() {
     await worker.start();
     await queue.put({ task, fence: 1, pool: DEFAULT_POOL, priority: 0 });
   };
-  return { store, task, worker, ended, problems, work };
+  return { redis, store, task, worker, ended, problems, work };
 }
 
 redisTest("a worker reads nothing of a task again that its own writes have told it", async () => {
@@ -79,4 +81,17 @@ redisTest("a worker merges no task in another way than it was signed", async () 
   expect((await store.read(task))?.ask?.message).toBe(
     "Worker w does not run it: it is to be merged by squash, which is not signed.",
   );
+});
+
+redisTest("a worker drains while Redis is away, and says what it could not do", async () => {
+  const { redis, worker, problems, work, ended } = await setUp((milliseconds, action) =>
+    afterTimeout(milliseconds / 50, action),
+  );
+  await work();
+  await ended.opened;
+  await redis.kill();
+  await worker.drain(60_000);
+  expect(problems).toEqual([
+    "Redis does not answer: worker w has stopped, and is listed for some seconds more.",
+  ]);
 });

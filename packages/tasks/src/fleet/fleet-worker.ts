@@ -5,6 +5,7 @@ import type { TaskWorkspaces } from "../run/task-workspaces.ts";
 import { LeasedRun, type LeasedRunOptions } from "../service/leased-run.ts";
 import type { SteerOutcome } from "../service/steering.ts";
 import type { RedisStore } from "../store/redis/redis-store.ts";
+import { type After, afterTimeout, doneWhileAnswering } from "../store/redis/silence.ts";
 import type { Lease, TaskChange } from "../store/task-store.ts";
 import { ceilingViolation, isInFolders, type WorkerCeiling } from "./ceiling.ts";
 import { Fences } from "./fences.ts";
@@ -32,6 +33,8 @@ export interface FleetWorkerOptions extends Omit<LeasedRunOptions, "store"> {
   readonly context: () => DecisionContext;
   /** Called with every heartbeat after somebody has asked this worker to drain. */
   onDrain?(): void;
+  /** Runs an action after a delay; the returned function cancels it. A timer of the system if absent. */
+  readonly after?: After | undefined;
   /** Sends a message into the turn that runs for a task here. */
   steer?(state: TaskState, content: string): Promise<SteerOutcome>;
 }
@@ -49,6 +52,8 @@ export class FleetWorker {
   #heartbeat: NodeJS.Timeout | undefined;
   #unsubscribe: (() => void) | undefined;
   #isDraining = false;
+  /** Called when the last of the running tasks has ended. */
+  #onIdle: () => void = () => {};
 
   readonly #steers: LiveSteers | undefined;
 
@@ -76,16 +81,35 @@ export class FleetWorker {
 
   /** Takes nothing more and lets what runs come to its end, but not longer than this; then it is given back. */
   async drain(milliseconds: number): Promise<void> {
+    const { store, workers, after = afterTimeout, onProblem } = this.#options;
     this.#isDraining = true;
-    await this.#beat();
-    const timer = setTimeout(() => {
-      for (const run of this.#running.values()) run.stop("The worker stops.");
-    }, milliseconds);
-    await this.#taker?.close();
-    clearTimeout(timer);
+    void this.#beat();
+    const left = Promise.resolve(this.#taker?.close()).then(() => workers.leave(this.#options));
+    let cancel = () => {};
+    const stopped = new Promise<void>((resolve) => {
+      this.#onIdle = resolve;
+      cancel = after(milliseconds, () => {
+        for (const run of this.#running.values()) run.stop("The worker stops.");
+        resolve();
+      });
+    });
+    if (this.load > 0) await stopped;
+    if (!(await doneWhileAnswering(store.connection, left, after))) onProblem(this.#unfinished());
+    else await left;
+    cancel();
     this.#unsubscribe?.();
     clearInterval(this.#heartbeat);
-    await this.#options.workers.leave(this.#options);
+  }
+
+  /** Says what a worker leaves behind whose Redis does not answer. */
+  #unfinished(): string {
+    const { name, leaseMs } = this.#options;
+    const tasks = [...this.#running.keys()];
+    const given =
+      tasks.length === 0
+        ? ""
+        : ` ${tasks.join(", ")}: not given back. Others may have them once their leases have ended, after ${leaseMs / 1000} s.`;
+    return `Redis does not answer: worker ${name} has stopped, and is listed for some seconds more.${given}`;
   }
 
   async #claimName(): Promise<void> {
@@ -140,6 +164,7 @@ export class FleetWorker {
       const run = new LeasedRun({ ...this.#options, run: (...given) => this.#run(added, ...given) }, lease);
       this.#running.set(task, run);
       await run.work(state).finally(() => this.#running.delete(task));
+      if (this.load === 0) this.#onIdle();
     } catch (thrown) {
       onProblem(errorMessage(thrown));
     }

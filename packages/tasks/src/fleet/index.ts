@@ -4,6 +4,7 @@ export { steerTurn } from "../service/steering.ts";
 export { TaskKeys } from "../store/redis/keys.ts";
 export { openConnection, RedisProblem } from "../store/redis/redis-connection.ts";
 export { RedisStore } from "../store/redis/redis-store.ts";
+export { closeWhileAnswering } from "../store/redis/silence.ts";
 export { AcceptedFile } from "./accepted-file.ts";
 export { type Project, projectOf, type WorkerCeiling } from "./ceiling.ts";
 export { Dispatcher } from "./dispatcher.ts";

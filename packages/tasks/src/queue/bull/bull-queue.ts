@@ -1,7 +1,7 @@
 import { isRecord } from "@flint/protocol";
 import type { Job, JobsOptions, Queue, Worker, WorkerOptions } from "bullmq";
 import type { Redis } from "ioredis";
-import { openConnection } from "../../store/redis/redis-connection.ts";
+import { endConnection, openConnection } from "../../store/redis/redis-connection.ts";
 import { type QueuedRun, type RunName, type RunQueue, type RunTaker, runKey } from "../run-queue.ts";
 import { ConcurrencyLimit } from "./concurrency-limit.ts";
 
@@ -104,6 +104,11 @@ export class BullQueue implements RunQueue {
     await Promise.all([...this.#takers].map((taker) => taker.close()));
     await Promise.all([...this.#queues.values()].map((queue) => queue.close()));
     this.#redis.disconnect();
+  }
+
+  /** Ends the connection at once; what waits for an answer fails. */
+  disconnect(): void {
+    endConnection(this.#redis);
   }
 
   get #prefix(): string {

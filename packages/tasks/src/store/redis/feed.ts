@@ -2,6 +2,7 @@ import type { TaskState } from "@flint/protocol";
 import type { Redis } from "ioredis";
 import type { TaskKeys } from "./keys.ts";
 import { eventsOf, feedEvents, field, type StreamEntry } from "./log.ts";
+import { endConnection } from "./redis-connection.ts";
 import type { Replica } from "./replica.ts";
 
 /** Dependencies of following the feed. */
@@ -48,9 +49,14 @@ export class Feed {
     this.#following ??= this.#follow();
   }
 
-  async stop(): Promise<void> {
+  /** Ends the connection that listens. */
+  disconnect(): void {
     this.#isStopped = true;
-    this.#options.listening.disconnect();
+    endConnection(this.#options.listening);
+  }
+
+  async stop(): Promise<void> {
+    this.disconnect();
     await this.#following;
   }
 

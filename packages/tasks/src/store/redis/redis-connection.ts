@@ -26,6 +26,13 @@ export async function openConnection(url: string, options: ConnectionSettings = 
   return redis;
 }
 
+/** Ends a connection, and with an error every command that waits for an answer. */
+export function endConnection(redis: Redis): void {
+  redis.options.retryStrategy = () => null;
+  // Between two attempts ioredis (6.0) would leave what waits unanswered; the next attempt is the last one instead.
+  if (redis.status !== "reconnecting") redis.disconnect();
+}
+
 /** Connects once, without trying again. Rejects with what went wrong. */
 export async function connectOnce(url: string): Promise<Redis> {
   const redis = await client(url, {

@@ -13,7 +13,7 @@ import type {
 import { Feed } from "./feed.ts";
 import { TaskKeys } from "./keys.ts";
 import { eventsOf, readLog } from "./log.ts";
-import { openConnection } from "./redis-connection.ts";
+import { endConnection, openConnection } from "./redis-connection.ts";
 import { Replica } from "./replica.ts";
 import { Script } from "./script.ts";
 import * as source from "./scripts.ts";
@@ -229,10 +229,17 @@ export class RedisStore implements TaskStore {
     return this.#redis;
   }
 
+  /** Ends the connections at once; what waits for an answer fails. */
+  disconnect(): void {
+    this.#feed.disconnect();
+    endConnection(this.#redis);
+  }
+
   async close(): Promise<void> {
     this.#replica.clear();
+    // Before the feed is waited for, which may wait for an answer of a Redis that is away.
+    this.disconnect();
     await this.#feed.stop();
-    this.#redis.disconnect();
   }
 
   /** The state that a decision rests on; undefined if it was never there. */
