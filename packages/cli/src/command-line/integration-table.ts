@@ -181,7 +181,7 @@ const replay = command({
     ...REPLAY_FLAGS,
     agent: { type: "string", takes: "AGENT", doc: "Traces only: show messages of this agent" },
     full: { type: "boolean", doc: "Traces only: show messages in full" },
-    fixture: { type: "boolean", doc: "Of a trace: print the agent's messages as a test fixture" },
+    fixture: { type: "boolean", doc: "Traces only: print the agent's messages as a test fixture" },
     ...JSON_FLAG,
     ...HELP_FLAG,
   },

@@ -34,7 +34,7 @@ export const server: CommandGroup = {
       run: async (given) => (await import("./logs.ts")).serverLogs(given),
     }),
     token: command({
-      summary: "Create, list and revoke tokens that allow less than the server's own",
+      summary: "Create, list and revoke tokens with fewer rights than the server's own",
       usage: "create|list|revoke [NAME]",
       values: ["create", "list", "revoke"],
       flags: {
@@ -53,7 +53,7 @@ export const server: CommandGroup = {
         "flint server token revoke ci",
       ],
       notes: [
-        "The token is printed once and stored as a hash. A new or revoked token counts at once, also for clients that are connected.",
+        "The token is printed once and stored as a hash. Creating and revoking a token takes effect at once, also for connected clients.",
       ],
       run: async (given) => (await import("./token.ts")).serverToken(given),
     }),

@@ -14,13 +14,13 @@ export const ADD_FLAGS = {
     type: "string",
     takes: "AGENT",
     multiple: true,
-    doc: "Agent or model that reviews it; repeat for several, of which --reviews says who counts",
+    doc: "Agent or model that reviews it; repeat for several, see --reviews",
   },
   reviews: {
     type: "string",
     takes: "WHO",
     values: ["first", "all", "any"],
-    doc: "Of several reviewers: first (default; the others are fallbacks), all (each must approve) or any (one approval is enough)",
+    doc: "Which of several reviewers decide: first (default; the others are fallbacks), all (each must approve) or any (one approval is enough)",
   },
   check: {
     type: "string",

@@ -108,7 +108,7 @@ export const tasks: CommandGroup = {
           type: "string",
           takes: "MODE",
           values: ["branch", "squash", "rebase", "merge", "pr"],
-          doc: "How: branch, squash, rebase, merge or pr (default: as the task was added, or branch if that was none)",
+          doc: "How to merge: branch, squash, rebase, merge or pr (default: as the task was added, or branch if that was none)",
         },
         yes: { type: "boolean", short: "y", doc: "Merge without showing the diff" },
         ...taskFlags,
@@ -116,7 +116,7 @@ export const tasks: CommandGroup = {
       examples: ["flint tasks merge 7", "flint tasks merge 7 --merge squash"],
       notes: [
         TASK,
-        "For a task that was added with --merge none, or whose merge needs an answer: the branch moved, or no pull request could be opened, for example.",
+        "Use it for a task that was added with --merge none, or whose merge needs an answer, for example because the branch moved or no pull request could be opened.",
       ],
       run: async (given) => (await import("./decide.ts")).mergeTask(given),
     }),

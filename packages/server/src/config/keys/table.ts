@@ -191,13 +191,13 @@ export const CONFIG_KEYS = {
   "acp.client_terminal": key(
     z.boolean(),
     BOOLEAN,
-    "Run commands of Flint's own agent that no sandbox confines in the editor's terminal, where it offers one.",
+    "Run unsandboxed commands of Flint's own agent in the editor's terminal, if it offers one.",
     "user",
   ),
   "acp.client_fs": key(
     z.boolean(),
     BOOLEAN,
-    "Have Flint's own agent read and write files through the editor, unsaved changes included, where it offers both.",
+    "Let Flint's own agent read and write files through the editor, including unsaved changes, if it offers both.",
     "user",
   ),
   ...AGENT_KEYS,

@@ -55,7 +55,7 @@ export const TASK_KEYS = {
   "tasks.max_worktrees": key(
     count,
     COUNT,
-    "How many tasks keep their worktrees; the tasks that are done the longest lose theirs first (default: 50).",
+    "How many tasks keep their worktrees; the tasks that were done first lose theirs first (default: 50).",
     "user",
   ),
   "tasks.min_free_mb": key(
@@ -92,7 +92,7 @@ export const TASK_KEYS = {
   "tasks.remote": key(
     string,
     "the name of a git remote, such as origin, or an address",
-    "Remote through which workers get the repository of a task that names none; needed if they have it at another path.",
+    "Default remote through which workers get the repository of a task; needed if they have it at another path.",
     "user",
   ),
   "tasks.events_stream": key(
@@ -104,13 +104,13 @@ export const TASK_KEYS = {
   "tasks.events_max": key(
     count,
     COUNT,
-    "About how many events that stream keeps; older ones are removed (default: 100000).",
+    "Approximate number of events that the stream keeps; older ones are removed (default: 100000).",
     "user",
   ),
   "tasks.trust": key(
     z.array(z.string().check(z.regex(/^flint-key:[A-Za-z0-9_-]{43}$/))),
     "a list of keys, as flint tasks key prints them",
-    "Keys of other machines that add tasks of the fleet, so that you can read the diffs of those tasks here and decide about them; --trust is for workers.",
+    "Keys of other machines of the fleet whose tasks you can review and approve here; workers use --trust.",
     "user",
   ),
   "tasks.namespace": key(string, "a name", "Fleet within that Redis (default: default).", "user"),
