@@ -15,9 +15,67 @@ const CONFINEMENT = "packages/host/src/sandbox/mechanisms/confinement.ts";
 const CONFINEMENT_TESTS = ["packages/host/src/sandbox/mechanisms/confinement.test.ts"];
 const SEARCH_PATH = "packages/host/src/sandbox/processes/search-path.ts";
 const SEARCH_PATH_TESTS = ["packages/host/src/sandbox/processes/search-path.test.ts"];
+const THREAD_FOLDERS = "packages/core/src/approval/thread-folders.ts";
+const GRANTED_FOLDERS_TESTS = ["packages/core/src/engine/granted-folders.test.ts"];
 
 /** Faults in the network, git, the sandbox, the broker and trust. */
 export const PERMISSION_FAULTS: readonly Mutation[] = [
+  {
+    name: "folder-opened-by-once",
+    promise: "A change that is allowed once makes no folder writable.",
+    file: "packages/core/src/approval/open-requests.ts",
+    find: 'const isLasting = decision.scope !== "once";',
+    replace: "const isLasting = true;",
+    tests: GRANTED_FOLDERS_TESTS,
+  },
+  {
+    name: "folder-opened-beyond-lock",
+    promise: "No answer makes a folder writable that the administrator's lock leaves out.",
+    file: THREAD_FOLDERS,
+    find: "return lockProblem(withRoots(settings, write), locks);",
+    replace: "return lockProblem(settings, locks);",
+    tests: GRANTED_FOLDERS_TESTS,
+  },
+  {
+    name: "folder-opened-in-reading-thread",
+    promise: "No answer makes a folder writable in a thread that only reads.",
+    file: THREAD_FOLDERS,
+    find: 'if (settings.sandboxPolicy.type !== "workspaceWrite") return',
+    replace: 'if (settings.sandboxPolicy.type === "dangerFullAccess") return',
+    tests: GRANTED_FOLDERS_TESTS,
+  },
+  {
+    name: "folder-opened-unchecked",
+    promise: "No answer makes a folder writable that no approval opens.",
+    file: THREAD_FOLDERS,
+    find: 'if ("problem" in found) return found.problem;',
+    replace: 'if ("problem" in found) continue;',
+    tests: GRANTED_FOLDERS_TESTS,
+  },
+  {
+    name: "folder-replaced-before-answer",
+    promise: "Another folder at the place of the one that was shown does not become writable.",
+    file: THREAD_FOLDERS,
+    find: "if (found.path !== path || (identity",
+    replace: 'if (path === "" || (identity',
+    tests: GRANTED_FOLDERS_TESTS,
+  },
+  {
+    name: "granted-change-not-made",
+    promise: "An agent makes a change that was allowed in the thread once its sandbox lets it.",
+    file: "packages/core/src/turn/runner.ts",
+    find: "this.#denials.allowChange(action, folders)",
+    replace: "void [action, folders]",
+    tests: GRANTED_FOLDERS_TESTS,
+  },
+  {
+    name: "granted-folder-late-answer-lost",
+    promise: "An answer after the turn makes the folder of a change writable.",
+    file: "packages/core/src/approval/open-requests.ts",
+    find: "await this.#options.folders.openLate(lapsed.action, decision);",
+    replace: "void decision;",
+    tests: GRANTED_FOLDERS_TESTS,
+  },
   {
     name: "network-denied-host-allowed",
     promise: "A host that a rule denies is refused, whatever else allows it.",

@@ -211,8 +211,10 @@ export function suggestionsFor(action: Action, actor: Actor, now: number): RuleS
   const edits: RuleSubject = { tool: "fileChange", match: { type: "edits" } };
   const exact = ruleSubjects(action);
   const [only] = exact;
+  const folders = folderSubject(action);
   return [
     ...(prefix === undefined ? [] : [suggest(prefix, ["session", "always"])]),
+    ...(folders === undefined ? [] : [suggest(folders, ["session"])]),
     ...(isWorkspaceEdit(action, actor) ? [suggest(edits, ["session"])] : []),
     ...(only === undefined || exact.length > 1 || !isForAllAgents(action)
       ? []
@@ -225,6 +227,12 @@ export function suggestionsFor(action: Action, actor: Actor, now: number): RuleS
 function isForAllAgents(action: Action): boolean {
   if (!mayBeAlways(action) || action.needs?.git === true) return false;
   return action.kind === "command" || (action.kind === "fileChange" && changedPaths(action).length === 1);
+}
+
+/** The folders outside of the workspace that a change of files needs, for all that the agent writes there. */
+function folderSubject({ kind, needs }: Action): RuleSubject | undefined {
+  if (kind !== "fileChange" || needs?.write === undefined) return undefined;
+  return { tool: "write", match: { type: "any" }, permission: needs };
 }
 
 function prefixSubject(action: Action, actor: Actor): RuleSubject | undefined {

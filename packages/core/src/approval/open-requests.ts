@@ -38,6 +38,7 @@ import { networkOf } from "./network-gate.ts";
 import { type PendingAnswer, PendingAnswers } from "./pending-answers.ts";
 import { judge, type PolicyDecision, subjectOf } from "./policy.ts";
 import { isWithinSandbox, isWorkspaceEdit } from "./sandbox-bounds.ts";
+import type { AskedChange, ThreadFolders } from "./thread-folders.ts";
 
 /** Dependencies of open requests on their thread. */
 export interface OpenRequestsOptions {
@@ -53,6 +54,8 @@ export interface OpenRequestsOptions {
    * Returns what identifies a folder among all that were ever at the same path; undefined if there is none.
    */
   folderIdentity?: ((path: string) => string | undefined) | undefined;
+  /** The folders that the user lets the thread write. */
+  readonly folders: ThreadFolders;
 }
 
 /** The client or event that resolved a request. */
@@ -95,7 +98,10 @@ export class OpenRequests {
   ): Promise<ActionDecision> {
     const { log, rules, clock, realPath, folderIdentity } = this.#options;
     const actor: Actor = { project: realPath(log.state.settings.cwd), agent, realPath, folderIdentity };
-    const action = withFolderIdentities(requested, folderIdentity);
+    const action = await this.#options.folders.explained(
+      withFolderIdentities(requested, folderIdentity),
+      guarantees,
+    );
     const now = clock.now();
     const { applying, replaced } = rules.forProject(actor.project);
     const grants = [...log.state.grants, ...applying];
@@ -105,7 +111,10 @@ export class OpenRequests {
     if (verdict.kind === "allow") {
       await this.#useUp(granted ?? []);
       this.decided.noteAllowed(turnId, action, verdict.allowance);
-      if (widening === undefined) return { outcome: "allow", scope: "once", ...grantedTo(action) };
+      const isLasting = granted?.some(({ scope }) => scope !== "once") === true;
+      const allowed = { outcome: "allow", scope: "once", ...grantedTo(action) } as const;
+      if (widening === undefined)
+        return this.#withFolders({ turnId, agent, action, guarantees, isLasting }, allowed);
       const permission = joinPermissions(widening.flatMap((grant) => grant.permission ?? []));
       return { outcome: "allow", scope: "once", granted: permission };
     }
@@ -127,7 +136,29 @@ export class OpenRequests {
       ...{ turnId, agent, project: actor.project, action: asked },
       suggestions: suggestionsFor(action, actor, now),
     });
-    return decision.outcome === "allow" ? { ...decision, ...grantedTo(action) } : decision;
+    if (decision.outcome !== "allow") return decision;
+    const isLasting = decision.scope !== "once";
+    const allowed = { ...decision, ...grantedTo(action) };
+    return this.#withFolders({ turnId, agent, action, guarantees, isLasting }, allowed);
+  }
+
+  /** The decision about an allowed action, after the folders that it changes were opened. */
+  async #withFolders(
+    { turnId, agent, ...asked }: AskedChange & { readonly turnId: string; readonly agent: string },
+    allowed: ActionDecision,
+  ): Promise<ActionDecision> {
+    const { decision, reason } = await this.#options.folders.decide(asked, allowed);
+    if (reason !== undefined) this.decided.noteDeclined(turnId, asked.action, reason, "client");
+    const { needs: _, ...change } = asked.action;
+    if (decision.opened !== undefined && !this.#isCovered(agent, change)) await this.grantOnce(agent, change);
+    return decision;
+  }
+
+  #isCovered(agent: string, action: Action): boolean {
+    const { log, rules, clock, realPath, folderIdentity } = this.#options;
+    const actor: Actor = { project: realPath(log.state.settings.cwd), agent, realPath, folderIdentity };
+    const grants = [...log.state.grants, ...rules.forProject(actor.project).applying];
+    return coveringGrants(action, actor, grants, clock.now()) !== undefined;
   }
 
   /** Allows exactly this command once, with what it needs, as the user answered. */
@@ -182,6 +213,8 @@ export class OpenRequests {
     const { threadId, log, rules, clock } = this.#options;
     const late = lateGrant(log.state, id, decision, clock.now());
     if (late !== undefined) {
+      const lapsed = log.state.lapsedApprovals.find((approval) => approval.id === id);
+      if (lapsed !== undefined) await this.#options.folders.openLate(lapsed.action, decision);
       const data = { threadId, grant: late, status: "added", approvalId: id } as const;
       await log.commit([{ type: "grant/changed", data }], () => before?.(late));
       return;

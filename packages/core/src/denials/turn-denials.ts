@@ -1,4 +1,6 @@
 import {
+  type Action,
+  changedPaths,
   type Item,
   isKnownItem,
   isUnconfined,
@@ -54,7 +56,7 @@ export class TurnDenials {
   /** The items whose agent asked for the text itself. */
   readonly #explained = new Set<string>();
   readonly #texts = new Set<Promise<void>>();
-  /** Commands that the user allowed after the agent had ended its work. */
+  /** Texts on commands and changes that the user allowed, for when the agent has ended its work. */
   #allowed: readonly string[] = [];
   #session: DriverSession | undefined;
 
@@ -88,6 +90,19 @@ export class TurnDenials {
     if (!this.#isLookedAt(ended)) return undefined;
     this.#explained.add(itemId);
     return (await this.#stopped.explain(ended))?.text;
+  }
+
+  /** Notes a change that the agent can make once it has ended its work, because its sandbox lets it write there then. */
+  allowChange(action: Action, folders: readonly string[]): void {
+    const paths = action.kind === "fileChange" ? changedPaths(action) : [];
+    const text = `The user has allowed this thread to write ${folders.join(", ")}, and your sandbox lets you do so now. Make the change of ${paths.join(", ")} now that was declined before.`;
+    if (!this.#allowed.includes(text)) this.#allowed = [...this.#allowed, text];
+  }
+
+  /** Has the next prompt begin with what the agent of this turn could not be sent any more. */
+  end(): void {
+    for (const text of this.#allowed) this.#options.deferred.add(text);
+    this.#allowed = [];
   }
 
   /** Waits for the answers to what was offered, and returns input for the agent if it may run a command again. */

@@ -76,12 +76,18 @@ export interface ActionDecision extends Decision {
    * shown, or those that exactly this command was granted when it was stopped. Absent: those it asked for.
    */
   readonly granted?: Permission;
+  /**
+   * Folders that the agent can write once it has ended its work, for a change that was denied until then.
+   */
+  readonly opened?: readonly string[];
 }
 
 /** Guarantees of a driver about an action, on which the policy may rely. */
 export interface ActionGuarantees {
   /** Flint's own sandbox runs the command, so neither it nor anything it starts can write or reach the network. */
   readonly onlyReads?: boolean;
+  /** The agent changes the files itself, in a sandbox that is replaced only when it has ended its work. */
+  readonly changesInSandbox?: boolean;
 }
 
 /** An event that a driver reports; the core adds thread, turn, number and time. */

@@ -8,6 +8,7 @@ import {
 import type { UsageLimits } from "../account/usage-limits.ts";
 import { NetworkGate } from "../approval/network-gate.ts";
 import { OpenRequests } from "../approval/open-requests.ts";
+import { ThreadFolders } from "../approval/thread-folders.ts";
 import { SerialQueue, waitAtMost } from "../async.ts";
 import type {
   Checkpoints,
@@ -106,6 +107,10 @@ export class LiveThread {
       timeoutMs: options.approvalTimeoutMs,
       realPath: options.realPath,
       folderIdentity: options.folderIdentity,
+      folders: new ThreadFolders({
+        ...{ log, queue: this.queue, locks: options.locks, folderIdentity: options.folderIdentity },
+        resolveWritable: (path, workspace) => this.#sandbox.resolveWritable(path, workspace),
+      }),
     });
     this.#agent = new AgentSession({
       threadId: id,

@@ -13,7 +13,7 @@ import type { ActionDecision, ActionGuarantees, ClientToolCall } from "../ports/
 import { wellFormed } from "../text/characters.ts";
 import type { TurnFiles } from "./files.ts";
 
-const NOT_ALLOWED: Decision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
+const NOT_ALLOWED: ActionDecision = { outcome: "cancel", scope: "once", message: "The turn has ended." };
 const OFFERED_BEFORE: Decision = {
   ...{ outcome: "deny", scope: "once" },
   message: "The same was offered before in this thread.",
@@ -32,6 +32,8 @@ export interface TurnRequestsOptions {
   hasEnded(): boolean;
   /** Called when the user cancels the whole turn. */
   cancelTurn(): void;
+  /** Called when folders became writable for a change that the agent can make once it has ended its work. */
+  onOpened(action: Action, folders: readonly string[]): void;
   /** Called when a request could not be stored. */
   onError(error: unknown): void;
 }
@@ -52,6 +54,7 @@ export class TurnRequests {
     const decision = await this.#waitForUser(ask, NOT_ALLOWED);
     // Cancelling stops the whole turn, whatever its agent does with the decision.
     if (decision.outcome === "cancel" && !isOver()) this.#options.cancelTurn();
+    if (decision.opened !== undefined) this.#options.onOpened(action, decision.opened);
     if (decision.outcome !== "allow" || files === undefined) return decision;
     await files.beforeAction(action);
     return isOver() ? NOT_ALLOWED : decision;

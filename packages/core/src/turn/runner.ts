@@ -146,6 +146,7 @@ export class TurnRunner {
       ...{ guard: this.#guard, files: this.#files },
       hasEnded: () => this.#stop.hasEnded,
       cancelTurn: () => this.interrupt("interrupt"),
+      onOpened: (action, folders) => this.#denials.allowChange(action, folders),
     });
     this.#denials = new TurnDenials({
       ...{ clock, denials: options.denials, deferred: options.deferred },
@@ -200,6 +201,7 @@ export class TurnRunner {
     if (!this.#stop.hasEnded) this.#guard.reportOverrun();
     const kept = this.#withinKnownLimits(outcome);
     this.#stop.finish();
+    this.#denials.end();
     this.#guard.close();
     this.#silence.close();
     requests.cancelTurn(this.turnId);

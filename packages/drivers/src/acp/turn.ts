@@ -18,7 +18,7 @@ import {
 } from "@flint/protocol";
 import { RemoteError } from "@flint/rpc";
 import { type JsonObject, objectOf } from "../shared/json.ts";
-import { withSandboxNote } from "../shared/outside-changes.ts";
+import { sandboxedChange } from "../shared/outside-changes.ts";
 import type { AcpAgent } from "./process/agent.ts";
 import { ACP_CODES, RequestRefusal } from "./process/connection.ts";
 import type { AcpAgentOptions } from "./process/launch.ts";
@@ -142,8 +142,9 @@ export class AcpTurn implements RequestContext {
     const { call } = tracked;
     if (this.approved.takeForFolders(call, this.#state.context)) return permissionResponse(ALLOWED, request);
     const asked = actionOf(tracked.itemId, call, this.#state.context);
-    const action = await withSandboxNote(asked, this.turn.settings);
-    const decision = await orAborted(this.turn.approve(action), this.signal, STOPPED);
+    const { agent } = this.#options;
+    const { action, guarantees } = await sandboxedChange(asked, this.turn.settings, agent.canResume);
+    const decision = await orAborted(this.turn.approve(action, guarantees), this.signal, STOPPED);
     if (decision.outcome === "allow") {
       this.approved.add(call, this.#state.context);
       return this.signal.aborted ? CANCELLED : permissionResponse(decision, request);

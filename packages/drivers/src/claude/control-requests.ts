@@ -23,7 +23,7 @@ import {
   type ClaudeToolAsk,
 } from "@flint/protocol/claude";
 import { type JsonObject, objectOf, stringField } from "../shared/json.ts";
-import { withSandboxNote } from "../shared/outside-changes.ts";
+import { sandboxedChange } from "../shared/outside-changes.ts";
 import { requiresBroker, unconfinedNeed } from "../shared/permissions.ts";
 import { callReply, isClientTool, noTurnReply, serverReply } from "./client-tools.ts";
 import { denialHookResponse, isAfterTool } from "./denial-hook.ts";
@@ -123,14 +123,11 @@ async function approve(ask: ClaudeToolAsk, turn: TurnContext, tools: TurnTools):
   const changes = toolKind(name) === "file" ? await plannedChanges(name, input, cwd) : undefined;
   const shown: FileChanges = changes === undefined ? NO_CHANGES : new Map([[id, changes]]);
   const itemId = tools.itemOf({ type: "tool_use", id, name, input }, shown);
-  const action = withNeeds(
-    await withSandboxNote(actionOf(ask, itemId, cwd, changes), turn.settings),
-    requestedPermission(ask, turn.settings),
-    tools.grant !== undefined,
-  );
+  const change = await sandboxedChange(actionOf(ask, itemId, cwd, changes), turn.settings);
+  const action = withNeeds(change.action, requestedPermission(ask, turn.settings), tools.grant !== undefined);
   // Resolved before it is approved: a link could lead elsewhere afterwards.
   const folder = await realPathOrSame(cwd);
-  const decision = await turn.approve(action);
+  const decision = await turn.approve(action, change.guarantees);
   if (decision.outcome !== "allow") tools.decline(id);
   const needs = decision.granted ?? action.needs;
   return permissionOf(decision, inputFor(action, needs, folder, input, tools));

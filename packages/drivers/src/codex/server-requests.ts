@@ -16,7 +16,7 @@ import type {
   CodexServerParams,
   CodexServerResult,
 } from "@flint/protocol/codex";
-import { withSandboxNote } from "../shared/outside-changes.ts";
+import { sandboxedChange } from "../shared/outside-changes.ts";
 import {
   approveCommand,
   approveOlderCommand,
@@ -72,7 +72,8 @@ async function approveFiles(
     ...{ kind: "fileChange", itemId: itemIdOf(itemId), changes },
     ...reasonOf(fileReason(reason, grantRoot, turn.settings)),
   };
-  return turn.approve(await withSandboxNote(action, turn.settings));
+  const change = await sandboxedChange(action, turn.settings);
+  return turn.approve(change.action, change.guarantees);
 }
 
 /** Codex may ask for a whole folder with a change. Only the change is approved, because only that is shown. */
@@ -163,7 +164,8 @@ async function approveOlderPatch(
     ...{ kind: "fileChange", itemId: itemIdOf(callId), changes },
     ...reasonOf(fileReason(reason, grantRoot, turn.settings)),
   };
-  return turn.approve(await withSandboxNote(action, turn.settings));
+  const change = await sandboxedChange(action, turn.settings);
+  return turn.approve(change.action, change.guarantees);
 }
 
 function approveSkill(

@@ -12,7 +12,7 @@ import {
 } from "../models.ts";
 import type { AcpProfile } from "../profile.ts";
 import { AcpConnection } from "./connection.ts";
-import { Handshake, mcpServersFor, type OpenedSession } from "./handshake.ts";
+import { Handshake, mcpServersFor, type OpenedSession, resumeMethod } from "./handshake.ts";
 import { type AgentStart, startProcess } from "./launch.ts";
 
 /** The content that an agent takes beside text. */
@@ -34,6 +34,8 @@ export class AcpAgent {
   readonly isCopy: boolean;
   readonly capabilities: PromptCapabilities;
   readonly canSteer: boolean;
+  /** True if another process can go on with the session. */
+  readonly canResume: boolean;
   /** Warnings for the user about how it was started. */
   readonly warnings: readonly string[];
   readonly #connection: AcpConnection;
@@ -61,6 +63,7 @@ export class AcpAgent {
     this.#selectors = this.#initial;
     const prompts = objectOf(objectOf(initialized.agentCapabilities).promptCapabilities);
     this.capabilities = { image: prompts.image === true };
+    this.canResume = resumeMethod(initialized) !== undefined;
     this.canSteer = objectOf(objectOf(initialized._meta).steering).supported === true;
   }
 

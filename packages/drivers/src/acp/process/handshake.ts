@@ -77,12 +77,11 @@ export class Handshake {
     sessionId: string,
     workspace: object,
   ): Promise<JsonObject | undefined> {
-    const capabilities = objectOf(initialized.agentCapabilities);
-    const canResume = isOffered(objectOf(capabilities.sessionCapabilities).resume);
-    if (!canResume && capabilities.loadSession !== true) return undefined;
+    const method = resumeMethod(initialized);
+    if (method === undefined) return undefined;
     // Expected: a session that is gone. The conversation continues in a new one.
     try {
-      return await this.#request(canResume ? "session/resume" : "session/load", { sessionId, ...workspace });
+      return await this.#request(method, { sessionId, ...workspace });
     } catch (thrown) {
       if (thrown instanceof RemoteError && thrown.code !== ACP_CODES.authRequired) return undefined;
       throw this.#orLoginRequired(initialized, thrown);
@@ -176,4 +175,11 @@ function isOffered(capability: unknown): boolean {
 
 function isAuthRequired(thrown: unknown): boolean {
   return thrown instanceof RemoteError && thrown.code === ACP_CODES.authRequired;
+}
+
+/** The method with which an agent goes on with a session of another process; undefined if it has none. */
+export function resumeMethod(initialized: JsonObject): "session/resume" | "session/load" | undefined {
+  const capabilities = objectOf(initialized.agentCapabilities);
+  if (isOffered(objectOf(capabilities.sessionCapabilities).resume)) return "session/resume";
+  return capabilities.loadSession === true ? "session/load" : undefined;
 }
