@@ -1,4 +1,4 @@
-import { readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { commandFixture } from "./flint.ts";
 
@@ -13,11 +13,15 @@ describe("the flint command", () => {
   });
 
   test("names the agent that was probably meant, on the command line and in the configuration", async () => {
-    const { flint } = await commandFixture();
+    const { flint, home } = await commandFixture();
     const given = await flint(["exec", "--agent", "gemnii", "hello"]);
     expect(given.code).toBe(2);
     expect(given.stderr).toContain("No agent gemnii. Did you mean gemini?");
-    await flint(["config", "set", "agent", "cluade"]);
+    const refused = await flint(["config", "set", "agent", "cluade"]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain("No agent cluade. Did you mean claude?");
+    await mkdir(`${home}/.config/flint`, { recursive: true });
+    await writeFile(`${home}/.config/flint/config.toml`, 'agent = "cluade"\n');
     const configured = await flint(["exec", "hello"]);
     expect(configured.code).toBe(2);
     expect(configured.stderr).toContain("No agent cluade. Did you mean claude?");

@@ -23,6 +23,7 @@ import type { ConfigKey } from "@flint/tui";
 import { escapeControls } from "@flint/view";
 import { noArguments, oneArgument, UsageError } from "../command-line/command.ts";
 import { print, printError, printJson, printRaw } from "../command-line/output.ts";
+import { unknownAgentMessage } from "../command-line/server-options.ts";
 
 interface Positionals {
   readonly positionals: readonly string[];
@@ -106,6 +107,8 @@ export async function changeConfig(key: string, typed: string | undefined): Prom
   const config = userConfig();
   if (typed !== undefined) {
     checkName(key);
+    const problem = key === "agent" ? await unknownAgentMessage(typed) : undefined;
+    if (problem !== undefined) throw new ConfigError(problem);
     await config.set(parseKey(key), typedValue(key, typed));
   } else if (!(await config.unset(parseKey(key))))
     throw new ConfigError(`${key} is not set in ${config.path}.`);

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
 import { GitMode, MergeMode, type ParamsInput, ResumeMode, ReviewMode } from "@flint/protocol";
 import type { FlintClient } from "@flint/sdk";
 import {
@@ -14,7 +12,7 @@ import { columns, print, printError, printJson } from "../../command-line/output
 import { networkOf, unknownAgentMessage } from "../../command-line/server-options.ts";
 import type { ADD_FLAGS } from "./add-flags.ts";
 import { labelOf, startTimeOf } from "./given-values.ts";
-import { readTaskFile } from "./task-file.ts";
+import { openTaskFile } from "./task-file.ts";
 import { findTask, withTaskServer } from "./task-server.ts";
 
 type Values = ParsedArguments<typeof ADD_FLAGS>["values"];
@@ -28,8 +26,7 @@ export async function addTasks({ values, positionals }: ParsedArguments<typeof A
   const { file } = values;
   if (file !== undefined && positionals.length > 0) throw new UsageError("Use a prompt or --file, not both.");
   // Read before a server is started for it.
-  const fromFile =
-    file === undefined ? undefined : readTaskFile(readFileSync(file, "utf8"), resolve(dirname(file)), file);
+  const fromFile = file === undefined ? undefined : openTaskFile(file);
   const { data: added, warnings = [] } = await withTaskServer(async (client) => {
     const tasks = fromFile ?? [
       await fromFlags(client, values, oneArgument("tasks add", positionals, "a prompt or --file")),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readTaskFile } from "./task-file.ts";
+import { openTaskFile, readTaskFile } from "./task-file.ts";
 
 const read = (text: string) => readTaskFile(text, "/repo", "tasks.yaml");
 
@@ -12,6 +12,10 @@ test("labels and a remote are written short or long, and defaults hold for every
   expect(read("[{prompt: a, label: gpu, remote: {url: /srv/a.git}}]")[0]).toMatchObject({
     ...{ labels: ["gpu"], remote: { url: "/srv/a.git" } },
   });
+});
+
+test("a file that cannot be read is named with its option", () => {
+  expect(() => openTaskFile("/nowhere/tasks.yaml")).toThrow("Cannot read --file /nowhere/tasks.yaml: ENOENT");
 });
 
 test("limits and budgets may be given in part, and git as a mode", () => {

@@ -1,5 +1,6 @@
-import { resolve } from "node:path";
-import { isRecord, METHODS, type Params } from "@flint/protocol";
+import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { errorMessage, isRecord, METHODS, type Params } from "@flint/protocol";
 import { nearest } from "@flint/view/commands";
 import { parse } from "yaml";
 import { UsageError } from "../../command-line/command.ts";
@@ -40,6 +41,17 @@ const KEYS = [
   "label",
   "labels",
 ] as const;
+
+/** Reads the file of tasks at a path; folders in it are relative to its own. */
+export function openTaskFile(path: string): Input[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (thrown) {
+    throw new UsageError(`Cannot read --file ${path}: ${errorMessage(thrown)}`);
+  }
+  return readTaskFile(text, resolve(dirname(path)), path);
+}
 
 /** Reads a file of tasks: a list, or a map with `tasks` and the `defaults` of all of them. */
 export function readTaskFile(text: string, folder: string, name: string): Input[] {
