@@ -55,7 +55,8 @@ export interface OpenListener {
 export class AlreadyRunning extends Error {
   constructor(folder: string, pid: number | undefined) {
     const who = pid === undefined ? "" : ` (process ${pid})`;
-    const fix = "Join it with flint connect, or start a separate one with --alone or another FLINT_HOME.";
+    const fix =
+      "Join it with flint connect, stop it with flint server stop, or start a separate one with --alone or another FLINT_HOME.";
     super(`A server is already running for ${folder}${who}. ${fix}`);
     this.name = "AlreadyRunning";
   }

@@ -63,6 +63,7 @@ describe("the server of a state folder", () => {
     const second = publish(path);
     await expect(second).rejects.toThrow(AlreadyRunning);
     await expect(second).rejects.toThrow(`process ${process.pid}`);
+    await expect(second).rejects.toThrow("stop it with flint server stop");
     expect(readRunningServer(path)?.pid).toBe(process.pid);
     await first.withdraw();
     await published(path);
