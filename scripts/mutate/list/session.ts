@@ -80,4 +80,20 @@ export const SESSION_FAULTS: readonly Mutation[] = [
     replace: "",
     tests: ["packages/server/src/config/effective-config.test.ts"],
   },
+  {
+    name: "progress-steers-terminal",
+    promise: "The progress of a running tool never steers the terminal.",
+    file: "packages/tui/src/draw/timeline.ts",
+    find: "escapeControls(this.progress)",
+    replace: "this.progress",
+    tests: ["packages/tui/src/draw/timeline.test.ts"],
+  },
+  {
+    name: "thought-steers-terminal",
+    promise: "A thought that is streamed never steers the terminal.",
+    file: "packages/tui/src/draw/timeline.ts",
+    find: "escapeControls(last)",
+    replace: "last",
+    tests: ["packages/tui/src/draw/timeline.test.ts"],
+  },
 ];

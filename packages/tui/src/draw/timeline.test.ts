@@ -282,6 +282,17 @@ test("escapes control characters from agents and commands [P36]", () => {
     ),
     ...shown.rows(completed({ type: "webSearch", id: "w", query: evil })),
     ...shown.rows(completed(unknown)),
+    ...shown.rows(
+      started({ type: "mcpToolCall", id: "p", server: evil, tool: evil, status: "inProgress" }),
+      { type: "item/mcpToolCall/progress", data: { ...ids, itemId: "p", message: evil } },
+      started({ type: "reasoning", id: "r" }),
+      thought("r", evil),
+      {
+        type: "turn/plan/updated",
+        data: { ...ids, explanation: evil, plan: [{ step: evil, status: "pending" }] },
+      },
+    ),
+    ...shown.live(),
     ...shown.rows({ type: "warning", data: { threadId: "thread", message: evil, reason: "x" } }),
   ];
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these must not be there
