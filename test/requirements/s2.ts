@@ -22,7 +22,10 @@ export const S2: readonly Requirement[] = [
   done("S2-12", "thread/unarchive restores a thread"),
   done("S2-13", "thread/name/set gives a thread a title"),
   done("S2-14", "thread/rollback drops the last turns and leaves files alone"),
-  done("S2-15", "thread/compact/start shortens the context of a thread"),
+  done(
+    "S2-15",
+    "thread/compact/start shortens the context of a thread; a task does so from its second rejection on",
+  ),
 
   // Turns
   done(
@@ -106,7 +109,7 @@ export const S2: readonly Requirement[] = [
   done("S2-75", "A skill question takes approve or decline"),
   done("S2-76", "item/tool/call runs a tool that the client offers"),
   done("S2-77", "item/tool/requestUserInput asks the user through the client"),
-  done("S2-78", "A task may be configured to accept every question"),
+  done("S2-78", "A task may be configured to accept every approval for what stays in its sandbox"),
   done("S2-79", "A request that is not supported is answered with an error"),
 
   // Schemas

@@ -332,7 +332,7 @@ it("passes short payloads on as they are", () => {
   ]);
 });
 
-it("cuts a long payload and appends its length", () => {
+it("cuts a long payload and appends its length [S4-50]", () => {
   const seen: string[] = [];
   const trace = cappedTrace((_direction, _stage, payload) => seen.push(payload), {
     maxLine: 4,

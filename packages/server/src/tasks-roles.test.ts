@@ -200,7 +200,7 @@ describe("the turns of executor and reviewer", () => {
     expect(alpha?.turns[0]?.signal.aborted).toBe(true);
   });
 
-  confined("start with a compaction from the third round on, and not before", async () => {
+  confined("start with a compaction from the second rejection on, and not before [S2-15]", async () => {
     let [works, reviews] = [0, 0];
     const { client, cwd, drivers } = await setUpTasks(
       (text, turn, folder) => {
@@ -299,7 +299,7 @@ describe("the turns of executor and reviewer", () => {
 
 describe("what an executor may do without asking", () => {
   const network = { network: { hosts: ["example.org:443"] } } as const;
-  const beyond = { write: ["/srv"] };
+  const tool = { kind: "tool", tool: "search", server: "web", arguments: {} } as const;
   const asksFor =
     (wants: object): Work =>
     (_text, _turn, folder) => {
@@ -312,7 +312,11 @@ describe("what an executor may do without asking", () => {
     ["is a command in the sandbox", {}, {}, "approving"],
     ["is not network access", { needs: network }, {}, "asking"],
     ["is network access in a task that accepts", { needs: network }, { allow: "tools" }, "approving"],
-    ["is never a write outside of the sandbox", { needs: beyond }, { allow: "tools" }, "asking"],
+    ["is not the tool of a server", tool, {}, "asking"],
+    ["is the tool of a server in a task that accepts", tool, { allow: "tools" }, "approving"],
+    ["is never a write outside of the sandbox", { needs: { write: ["/srv"] } }, { allow: "tools" }, "asking"],
+    ["is never a command without the sandbox", { needs: { unconfined: true } }, { allow: "tools" }, "asking"],
+    ["is never a command on the git directory", { needs: { git: true } }, { allow: "tools" }, "asking"],
   ] as const;
 
   for (const [what, wants, more, phase] of CASES)

@@ -428,4 +428,22 @@ export const TASK_FAULTS: readonly Mutation[] = [
     replace: ".update(secret)",
     tests: ["packages/tasks/src/notices/notifier.test.ts"],
   },
+  {
+    name: "task-accepts-beyond-sandbox",
+    promise: "A task that accepts approvals accepts no command without its sandbox.",
+    file: "packages/tasks/src/run/ask-watch.ts",
+    find: "needs.unconfined !== true && ",
+    replace: "",
+    tests: ["packages/server/src/tasks-roles.test.ts"],
+    only: "S2-78",
+  },
+  {
+    name: "task-compacts-late",
+    promise: "The context of an executor is compacted from the second rejection on.",
+    file: "packages/tasks/src/run/task-run.ts",
+    find: "round.round >= COMPACT_FROM_ROUND",
+    replace: "round.round > COMPACT_FROM_ROUND",
+    tests: ["packages/server/src/tasks-roles.test.ts"],
+    only: "S2-15",
+  },
 ];

@@ -1,5 +1,7 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type ConfigOption, FlintError } from "@flint/protocol";
-import { ScriptedDriver, type WireClient } from "@flint/testkit";
+import { Gate, ScriptedDriver, temporaryFolder, type WireClient } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   ask,
@@ -191,6 +193,9 @@ describe("threads of a Codex client", () => {
     expect(await listed({ searchTerm: "lamp" })).toEqual([threadId]);
     expect(await listed({ searchTerm: "sofa" })).toEqual([]);
     expect(await listed({ sectionId: "any" })).toEqual([]);
+    expect(await errorMessage(client, "thread/name/set", { threadId, name: " " })).toBe(
+      "thread name must not be empty",
+    );
     expect(await ask(client, "thread/name/set", { threadId, name: " Lamp " })).toEqual({});
     const named = await client.waitForMethod("thread/name/updated");
     expect(named.params).toEqual({ threadId, threadName: "Lamp" });
@@ -255,6 +260,33 @@ describe("threads of a Codex client", () => {
     );
   });
 
+  test("[S2-14] keep their files when turns are rolled back", async () => {
+    const { path: cwd } = await temporaryFolder();
+    const started = new Gate();
+    const made = join(cwd, "made.txt");
+    const server = await CodexServerUnderTest.open(onTestFinished, {
+      scripts: () => [
+        {
+          approve: {
+            kind: "fileChange",
+            itemId: "f",
+            changes: [{ path: made, kind: "add", diff: "+made\n" }],
+          },
+        },
+        { wait: started },
+      ],
+    });
+    const client = await server.client();
+    const threadId = await startThread(client, { cwd, approvalPolicy: "never" });
+    const turnId = await startTurn(client, threadId, "go");
+    await started.reached;
+    writeFileSync(made, "made\n");
+    started.open();
+    await turnEnd(client, turnId);
+    await ask(client, "thread/rollback", { threadId, numTurns: 1 });
+    expect(existsSync(made)).toBe(true);
+  });
+
   test("are read page by page, in both directions, each entry once", async () => {
     const { client } = await opened();
     const { threadId, turnIds } = await threadWith(client, "one", "two", "three");
@@ -290,7 +322,7 @@ describe("threads of a Codex client", () => {
   });
 
   test("[S2-19] [S2-20] [S2-21] are reviewed, inline or detached", async () => {
-    const { client } = await opened();
+    const { client, server } = await opened();
     const { threadId } = await threadWith(client, "one");
     const targets = [
       { type: "uncommittedChanges" },
@@ -298,15 +330,20 @@ describe("threads of a Codex client", () => {
       { type: "commit", sha: "0123456789", title: null },
       { type: "custom", instructions: "Look." },
     ];
-    for (const target of targets) {
+    const titles = ["current changes", "changes against 'main'", "commit 0123456", "Look."];
+    for (const [index, target] of targets.entries()) {
       const { turn, reviewThreadId } = await ask(client, "review/start", {
         threadId,
         target,
         delivery: "inline",
       });
       expect(reviewThreadId).toBe(threadId);
+      expect(fields(turn).items).toMatchObject([{ type: "userMessage", content: [{ text: titles[index] }] }]);
       await turnEnd(client, String(fields(turn).id));
     }
+    expect(server.driver.turns.slice(1).map(({ review }) => ({ title: null, ...review }))).toEqual(
+      targets.map((target) => ({ title: null, ...target })),
+    );
     const beside = { threadId, target: targets[0], delivery: "detached" };
     expect((await ask(client, "review/start", beside)).reviewThreadId).not.toBe(threadId);
   });

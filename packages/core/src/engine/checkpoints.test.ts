@@ -114,7 +114,7 @@ describe("thread/revert", () => {
     ]);
   });
 
-  test("leaves files alone by default, and thread/rollback takes the same option", async () => {
+  test("leaves files alone by default, and thread/rollback takes the same option [S2-14]", async () => {
     const { client, threadId, turn, write, read, workspace } = await thread(true);
     const change = async (context: TurnContext) => {
       await fileChange("made", context);
