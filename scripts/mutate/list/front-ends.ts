@@ -249,4 +249,12 @@ export const FRONT_END_FAULTS: readonly Mutation[] = [
     replace: "if (payload.length >= 0) return payload;",
     tests: ["packages/rpc/src/peer.test.ts"],
   },
+  {
+    name: "sdk-repeated-turn",
+    promise: "A program that repeats the request for a turn that has ended gets its outcome.",
+    file: "packages/sdk/src/thread/turn-run.ts",
+    find: 'if (turn.status !== "inProgress" && !this.#settled)',
+    replace: 'if (turn.status === "inProgress" && this.#settled)',
+    tests: ["packages/server/src/repeated-turns.test.ts"],
+  },
 ];

@@ -30,7 +30,10 @@ export type TurnOptions = Omit<ParamsInput<"turn/start">, "threadId" | "input" |
   readonly interruptMs?: number | undefined;
 };
 
-/** The outcome of a turn. `text` is the last message of the agent, `usage` what this turn used. */
+/**
+ * The outcome of a turn. `text` is the last message of the agent, `usage` what this turn used: of a turn that had begun
+ * before its request was repeated with the same `clientId`, only the part from then on.
+ */
 export type TurnResult = {
   readonly turn: Turn;
   readonly status: TurnStatus;
@@ -58,6 +61,8 @@ export class TurnRun {
   // On a closed connection the subscription ends before it began.
   #unsubscribe: () => void = () => {};
   #turnId: string | undefined;
+  /** Its beginning has arrived here, and so every item of it. */
+  #isWhole = false;
   #state: ThreadState;
   #usage: TokenUsage = NO_USAGE;
   #interrupting: NodeJS.Timeout | undefined;
@@ -94,6 +99,8 @@ export class TurnRun {
       const { turn } = await this.#client.call("turn/start", params);
       if (turn === undefined) throw new FlintConnectionError("badAnswer", "The server started no turn.");
       this.#onStarted(turn.id);
+      // A repeated request is answered with its turn, and the end of that was sent long ago.
+      if (turn.status !== "inProgress" && !this.#settled) this.#complete(await this.#read(turn));
     } catch (thrown) {
       // Refused or lost: the one who waits for the result learns it there.
       this.#fail(thrown);
@@ -124,7 +131,35 @@ export class TurnRun {
       // The observer may be the caller's code; the turn continues without it.
       this.#client.warnOfFault("the observer of a turn", thrown);
     }
-    if (event.type === "turn/completed") this.#complete(event.data.turn);
+    if (event.type === "turn/started") this.#isWhole = true;
+    if (event.type === "turn/completed") this.#onCompleted(event.data.turn);
+  }
+
+  /** The items of a turn whose beginning came to another connection are read. */
+  #onCompleted(completed: Turn): void {
+    if (this.#isWhole || this.#options.clientId === undefined)
+      this.#complete(this.#state.turns.find((known) => known.id === completed.id) ?? completed);
+    else
+      this.#read(completed).then(
+        (turn) => this.#complete(turn),
+        (thrown: unknown) => this.#fail(thrown),
+      );
+  }
+
+  /** A turn with its items, as the server stores it; as it is given if that is in no history. */
+  async #read(turn: Turn): Promise<Turn> {
+    const params = { threadId: this.#threadId, includeTurns: true };
+    let cursor: string | undefined;
+    do {
+      const page = await this.#client.call("thread/read", {
+        ...params,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      const found = page.turns?.find(({ id }) => id === turn.id);
+      if (found !== undefined) return found;
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    return turn;
   }
 
   /** Pieces of text are left out: an item's own completion holds all of its text. */
@@ -134,8 +169,8 @@ export class TurnRun {
     if (event.type === "thread/tokenUsage/updated") this.#usage = addUsage(this.#usage, event.data.last);
   }
 
-  #complete(completed: Turn): void {
-    const turn = this.#state.turns.find((known) => known.id === completed.id) ?? completed;
+  #complete(turn: Turn): void {
+    if (this.#settled) return;
     this.#settle(undefined);
     if (turn.status === "failed" && this.#options.allowFailure !== true) {
       const message = turn.error?.message ?? "The turn failed without a reason from the server.";
