@@ -72,6 +72,22 @@ describe("the flint command", () => {
     expect((await flint(["fix the tests"])).stderr).toContain('flint exec "fix the tests"');
   });
 
+  test("takes the name of a command after options for the command, and never for a prompt", async () => {
+    const { flint } = await commandFixture();
+    const { stdout, code } = await flint(["--offline", "exec", "what is in this folder?"]);
+    expect({ stdout, code }).toEqual({ stdout: expect.stringContaining("README.md"), code: 0 });
+    expect(await flint(["--offline", "resume", "--last"])).toMatchObject({
+      ...{ code: 2, stderr: expect.stringMatching(/needs a terminal.*flint resume --help/s) },
+    });
+    const wrong: readonly [readonly string[], string][] = [
+      [["--offline", "tasks", "list"], "Options come after the command: flint tasks"],
+      [["--agent", "claude", "login"], 'Unknown command "login"'],
+      [["--agent", "claude", "doctor"], "Unknown option --agent"],
+    ];
+    for (const [args, message] of wrong)
+      expect(await flint(args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+  });
+
   test("removes a rule without writing what steers the terminal [P36]", async () => {
     const { flint, cwd, home } = await commandFixture();
     const words = "write /tmp/\u001b[2J\na\u202e";

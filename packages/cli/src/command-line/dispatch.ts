@@ -1,21 +1,52 @@
+import { parseArgs } from "node:util";
 import { nearest } from "@flint/view/commands";
 import { session } from "../commands/session/table.ts";
 import { type Command, type CommandGroup, isGroup, UsageError } from "./command.ts";
 import { commandHelp, groupHelp, overview } from "./help.ts";
 import { isPrint, opensSession } from "./opens-session.ts";
 import { print } from "./output.ts";
+import { eraseFirstFrame } from "./shown-frame.ts";
 import { COMMANDS } from "./table.ts";
 
 /** Runs the command that the arguments name, or shows its help. Resolves with its exit code. */
 export async function dispatch(args: readonly string[]): Promise<number> {
   const given = printing(args) ?? args;
   if (given[0] === "--version" || given[0] === "-V") return dispatch(["version"]);
+  const named = withCommandFirst(given);
+  if (named !== undefined) return dispatchNamed(named);
   if (opensSession(given)) return run("", session, given);
   const [name = "--help", ...rest] = given;
   if (name === "help" && rest.length > 0) return dispatch([...rest, "--help"]);
   if (name === "--help" || name === "-h" || name === "help") return print(overview());
   const found = lookUp(COMMANDS, name, "flint");
   return isGroup(found) ? dispatchInGroup(name, found, rest) : run(name, found, rest);
+}
+
+/** Runs a command whose options were given before its name; in a group the options may belong to any of its commands. */
+async function dispatchNamed([name = "", ...rest]: readonly string[]): Promise<number> {
+  const found = lookUp(COMMANDS, name, "flint");
+  if (isGroup(found))
+    throw new UsageError(`Options come after the command: flint ${name} …`, `flint ${name}`);
+  // A session was expected; another command has a screen of its own.
+  if (name !== "resume") eraseFirstFrame();
+  return run(name, found, rest);
+}
+
+/** The name of the command first, if options of a session are before it: its name is no prompt. */
+function withCommandFirst(args: readonly string[]): readonly string[] | undefined {
+  if (args[0]?.startsWith("-") !== true) return undefined;
+  const { flags: options } = session;
+  const { tokens } = parseArgs({
+    args: [...args],
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const first = tokens.find(({ kind }) => kind !== "option");
+  if (first?.kind !== "positional") return undefined;
+  const isName = [COMMANDS, INSTEAD].some((names) => Object.hasOwn(names, first.value));
+  return isName ? [first.value, ...args.toSpliced(first.index, 1)] : undefined;
 }
 
 /** `flint -p "PROMPT"`, with options before or after, is `flint exec "PROMPT"`. */
