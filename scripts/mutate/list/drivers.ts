@@ -12,6 +12,23 @@ const CLAUDE_REQUEST_TESTS = ["packages/drivers/src/claude/control-requests.test
 /** Faults in what agents are sent, and in how their output is read. */
 export const DRIVER_FAULTS: readonly Mutation[] = [
   {
+    name: "configured-model-refused",
+    promise: "A sandboxed agent reaches the model that the user's settings of it name.",
+    file: "packages/drivers/src/shared/agent-process.ts",
+    find: "hostsIn([...Object.values(environment), ...addresses])",
+    replace: "hostsIn([...Object.values(environment), ...addresses.slice(addresses.length)])",
+    tests: ["packages/drivers/src/codex/process/launch.test.ts"],
+  },
+  {
+    name: "linked-settings-open-host",
+    promise: "A link in the place of an agent's settings opens no host.",
+    file: "packages/drivers/src/shared/folders/model-addresses.ts",
+    find: "const text = await readTextNoFollow(path, MOST_BYTES);",
+    replace:
+      'const text = await import("node:fs/promises").then(({ readFile }) => readFile(path, "utf8").catch(() => undefined));',
+    tests: ["packages/drivers/src/shared/folders/model-addresses.test.ts"],
+  },
+  {
     name: "codex-session-mode-published",
     promise: "A published session of Codex does not turn off approvals.",
     file: "packages/drivers/src/shared/sessions/codex-transcripts.ts",

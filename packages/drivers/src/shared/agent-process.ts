@@ -11,7 +11,7 @@ import { FlintError, hostRuleProblem, isUnconfined, type SandboxPolicy } from "@
 import type { Transport } from "@flint/rpc";
 import { StderrTail, streamTransport } from "@flint/rpc/node";
 import type { AgentFolder } from "./folders/agent-folders.ts";
-import { type AgentThread, agentPaths, sessionPlace } from "./folders/agent-paths.ts";
+import { type AgentThread, agentPaths, modelAddresses, sessionPlace } from "./folders/agent-paths.ts";
 import type { AgentKeys } from "./keys/agent-keys.ts";
 import { ThreadSessions } from "./sessions/thread-sessions.ts";
 
@@ -26,7 +26,7 @@ export interface AgentProcessSpec {
   readonly policy: SandboxPolicy;
   readonly environment: Readonly<Record<string, string>>;
   readonly sandbox: Sandbox;
-  /** Host rules that it connects to without a question, beside the addresses in its environment. */
+  /** Host rules that it connects to without a question, beside the addresses in its environment and its settings. */
   readonly hosts: readonly string[];
   /** The agent's own folders, of which it writes only its sessions and its login. */
   readonly folders: readonly AgentFolder[];
@@ -65,7 +65,7 @@ export interface AgentSessions {
 }
 
 /**
- * Host rules for the addresses in an agent's variables, such as that of its model. They come from the user; arguments may
+ * Host rules for the addresses in an agent's variables and settings, such as that of its model. They come from the user; arguments may
  * contain text of the workspace.
  */
 export function hostsIn(values: readonly string[]): string[] {
@@ -148,7 +148,8 @@ export class AgentProcess {
     const environment = { ...spec.environment, ...added, ...(isConfined ? sandboxed : {}) };
     const process = { command, cwd, workspace, policy, environment };
     // Every agent has to reach its model.
-    const hosts = [...spec.hosts, ...hostsIn(Object.values(environment))];
+    const addresses = isFree ? [] : await modelAddresses(folders, spec.environment, home);
+    const hosts = [...spec.hosts, ...hostsIn([...Object.values(environment), ...addresses])];
     let broker: CommandBroker | undefined;
     // If it cannot be started, nothing is left of its broker and its sessions.
     try {

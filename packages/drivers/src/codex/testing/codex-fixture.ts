@@ -35,7 +35,7 @@ export async function codexFixture(script?: OfflineScript) {
     onTestFinished(() => session.close());
     return session;
   };
-  return { model, driver, settings, open, cwd, outside, stateFolder, sandbox };
+  return { model, driver, settings, open, cwd, outside, stateFolder, sandbox, program };
 }
 
 /** Runs one turn to its end. */

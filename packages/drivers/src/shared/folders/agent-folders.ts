@@ -3,6 +3,7 @@ import { CLAUDE_TRANSCRIPTS } from "../sessions/claude-transcripts.ts";
 import { CODEX_TRANSCRIPTS } from "../sessions/codex-transcripts.ts";
 import type { Transcripts } from "../sessions/transcripts.ts";
 import { CLAUDE_LOGIN, CODEX_LOGIN, GEMINI_LOGINS, type LoginFile, OPENCODE_LOGINS } from "./login-files.ts";
+import { claudeAddresses, codexAddresses, geminiAddresses, opencodeAddresses } from "./model-addresses.ts";
 
 /**
  * A folder of an agent's own, and what a sandboxed agent may do with each name in it. Settings, plugins, hooks and shell
@@ -42,6 +43,8 @@ export interface AgentFolder {
   readonly variables?: Readonly<Record<string, string>>;
   /** The same, in a sandbox only. */
   readonly sandboxVariables?: Readonly<Record<string, string>>;
+  /** Reads where the user's settings in it say that its model is: it connects there without a question. */
+  readonly modelAddresses?: (folder: string) => Promise<readonly string[]>;
 }
 
 /** A folder that a variable can move. */
@@ -70,6 +73,7 @@ export const CLAUDE_FOLDER: MovableFolder = {
   copies: [".claude.json", ".config.json"],
   copiesBeside: [".claude.json"],
   sandboxVariables: { CLAUDE_CONFIG_DIR: "" },
+  modelAddresses: claudeAddresses,
 };
 
 /** Codex 0.166. A running Codex looks in tmp first for programs. Its indexes are made again by each process. */
@@ -91,6 +95,7 @@ export const CODEX_FOLDER: MovableFolder = {
   logins: [CODEX_LOGIN],
   copies: ["installation_id", "models_cache.json"],
   sandboxVariables: { CODEX_SQLITE_HOME: "flint-index" },
+  modelAddresses: codexAddresses,
 };
 
 /** Files that OpenCode 1.18 reads in its folder of settings, and in that of a project. */
@@ -109,6 +114,7 @@ export const OPENCODE_FOLDERS: readonly AgentFolder[] = [
     path: ".config/opencode",
     movedBy: { variable: "XDG_CONFIG_HOME", below: "opencode" },
     settings: OPENCODE_SETTINGS,
+    modelAddresses: opencodeAddresses,
   },
   { path: ".cache/opencode", movedBy: { variable: "XDG_CACHE_HOME", below: "opencode" } },
   {
@@ -141,6 +147,7 @@ export const GEMINI_FOLDER: AgentFolder = {
   hidden: ["tmp/", "history/"],
   logins: GEMINI_LOGINS,
   copies: ["projects.json", "installation_id"],
+  modelAddresses: geminiAddresses,
 };
 
 /** Goose. */

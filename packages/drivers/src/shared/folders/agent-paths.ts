@@ -101,7 +101,17 @@ export function sessionPlace(
   return { root: join(stateFolder, "agent-sessions"), folder, ...found.threadSessions };
 }
 
-/** The path of an agent's folder: where a variable has moved it, else below the home. */
+/** The addresses of its models in the user's settings of an agent. */
+export async function modelAddresses(
+  folders: readonly AgentFolder[],
+  environment: Variables,
+  home: string,
+): Promise<readonly string[]> {
+  const found = folders.map((folder) => folder.modelAddresses?.(folderPath(folder, environment, home)) ?? []);
+  return (await Promise.all(found)).flat();
+}
+
+/** Where an agent's folder is. */
 export function folderPath(folder: AgentFolder, environment: Variables, home: string): string {
   return movedPath(folder, environment) ?? join(home, folder.path);
 }
