@@ -33,7 +33,10 @@ const ADDRESS = /(?:(?:wss?|ws\+unix):\/\/|unix:)\S+/;
 /** Interval at which a server that is starting is polled. */
 const RETRY_MS = 50;
 
-/** Opens the target that an argument list names: an address, a program, or a program that listens at an address with {port} or {socket}. */
+/**
+ * Opens the target that an argument list names: an address, a program, or a program that listens at an address with {port}
+ * or {socket}.
+ */
 export async function openTarget(options: TargetOptions): Promise<Target> {
   const { words, token } = options;
   const label = words.join(" ");

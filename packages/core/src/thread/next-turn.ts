@@ -47,14 +47,15 @@ export class NextTurn {
       await this.#log.commit(decided.events);
       start(decided.started);
     } catch {
-      // The log cannot be written, the budget is used up, or settings are locked: the input stays queued, and the next request reports it.
+      // The log cannot be written, the budget is used up, or settings are locked: the input stays queued, and the next
+      // request reports it.
       work?.refuse();
     }
   }
 
   #decideQueued(): DecidedTurn | undefined {
     const { state } = this.#log;
-    // What an agent was sent is not sent again: its request decides what happens to it.
+    // Input that was sent to the agent already is left to the request that sent it.
     const next = this.#continuesQueue ? state.queue.find(({ id }) => !this.#pending.has(id)) : undefined;
     return next === undefined ? undefined : decideQueuedTurn(state, next, this.#clock.now(), this.#locks);
   }

@@ -39,7 +39,7 @@ export interface PatchStep {
 /** Longer patches are not updated any more before they are complete. */
 const MAX_LINES = 262_144;
 
-/** The changes are updated when the patch has grown by so many characters and a quarter, which bounds what all updates have together. */
+/** The changes are updated when the patch has grown by this many characters and a quarter, which bounds all updates together. */
 const MIN_GROWTH = 400;
 
 /** A patch of which nothing is known. */

@@ -13,9 +13,9 @@ import type { OutgoingNotification } from "../events/events.ts";
 import { isShown } from "../events/items.ts";
 
 /** One reordering of the events or lines that a client is sent. */
-export interface Stage<Item> {
-  /** Returns the items that are passed on in place of an event or a line, in this order. */
-  pass(item: Item): readonly Item[];
+export interface Stage<Message> {
+  /** Returns the events or lines that are passed on in place of one, in this order. */
+  pass(message: Message): readonly Message[];
   /** The client is not subscribed to a thread any more; to none, if none is named. */
   forget(threadId?: string): void;
 }

@@ -62,8 +62,9 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Reads the output of a command that failed, or of a git that left files as they were. `EACCES`, `EPERM`, "forbidden", timeouts, signals and refused connections,
- * other than to a port of `localhost`, are no signs: they are ordinary failures as well. Pure.
+ * Reads the output of a command that failed, or of a git that left files as they were. `EACCES`, `EPERM`, "forbidden",
+ * timeouts, signals and refused connections, other than to a port of `localhost`, are not evidence: they are ordinary
+ * failures as well. Pure.
  */
 export function denialEvidence(output: string, exitCode: number): DenialEvidence {
   const text = output.slice(-MOST_CHARACTERS);

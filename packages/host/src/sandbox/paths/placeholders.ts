@@ -38,8 +38,8 @@ interface ActiveRoot {
 
 /**
  * Creates an empty folder for every protected name that is missing and has to be held, because only what exists can be
- * mounted over (docs/why/decisions/0008-placeholders.md). They are removed when the last command ends, of this server or another. They are folders even where a file is expected,
- * because git does not list empty folders.
+ * mounted over (docs/why/decisions/0008-placeholders.md). They are removed when the last command ends, of this server or
+ * another. They are folders even where a file is expected, because git does not list empty folders.
  */
 export class Placeholders {
   readonly #active = new Map<string, ActiveRoot>();
