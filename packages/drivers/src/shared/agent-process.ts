@@ -148,7 +148,7 @@ export class AgentProcess {
     const environment = { ...spec.environment, ...added, ...(isConfined ? sandboxed : {}) };
     const process = { command, cwd, workspace, policy, environment };
     // Every agent has to reach its model.
-    const addresses = isFree ? [] : await modelAddresses(folders, spec.environment, home);
+    const addresses = isConfined ? await modelAddresses(folders, spec.environment, home) : [];
     const hosts = [...spec.hosts, ...hostsIn([...Object.values(environment), ...addresses])];
     let broker: CommandBroker | undefined;
     // If it cannot be started, nothing is left of its broker and its sessions.
