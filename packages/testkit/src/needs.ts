@@ -79,7 +79,9 @@ function whyMissing(part: Part): string | undefined {
 
 /** Reports whether a part is found on PATH, if Flint looks for it there. */
 function isFound(part: Part): boolean {
-  return !["bwrap", "git", "curl", "ip", "ssh", "pip", "tmux"].includes(part) && foundProgram(part) !== undefined;
+  return (
+    !["bwrap", "git", "curl", "ip", "ssh", "pip", "tmux"].includes(part) && foundProgram(part) !== undefined
+  );
 }
 
 /** Returns the reason a part is missing; undefined if it is present. */
