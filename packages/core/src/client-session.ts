@@ -242,6 +242,7 @@ export class ClientSession implements CallingClient {
     // The handler for the name, as in `#callGlobal`.
     const handler = HANDLERS[method] as unknown as ThreadHandler<Name>;
     let work = (context: ThreadContext) => handler(params, context);
+    // Input that steers a turn waits for its agent outside of the queue, and goes on in it if it was not accepted.
     for (;;) {
       const sent = await services.registry.runInQueue(params.threadId, async ({ thread, damage }) => {
         const outcome = await work({ services, client: this, thread, damage });

@@ -164,10 +164,12 @@ const model: CommandGroup = {
         },
         ...HELP_FLAG,
       },
-      examples: ["flint model serve --port 8123"],
+      examples: [
+        "flint model serve --port 8123",
+        "ANTHROPIC_BASE_URL=http://127.0.0.1:8123 ANTHROPIC_API_KEY=none claude",
+      ],
       notes: [
-        "It speaks Anthropic Messages, OpenAI Responses and Chat Completions, so other agents run without a key:",
-        "  ANTHROPIC_BASE_URL=http://127.0.0.1:8123 ANTHROPIC_API_KEY=none claude",
+        "It speaks Anthropic Messages, OpenAI Responses and Chat Completions, so other agents run without a key.",
       ],
       run: async (given) => (await import("../commands/models.ts")).serveModel(given),
     }),

@@ -20,7 +20,7 @@ export const agents: CommandGroup = {
       flags: HELP_FLAG,
       examples: ["flint agents install claude", "flint agents install codex"],
       notes: [
-        "Downloads it with npm into your state folder, verifies its hash, and runs no install scripts. Flint then",
+        "Downloads the agent with npm into your state folder, verifies its hash, and runs no install scripts. Flint then",
         "uses it instead of one on PATH, unless agents.NAME.command is set.",
       ],
       run: async (given) => (await import("./agents.ts")).installAgents(given),

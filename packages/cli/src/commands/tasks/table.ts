@@ -206,7 +206,7 @@ export const tasks: CommandGroup = {
       usage: "",
       flags: HELP_FLAG,
       examples: ["flint tasks key", 'flint worker --trust "$(flint tasks key)"'],
-      notes: ["Workers on other machines run your tasks if they trust it."],
+      notes: ["Workers on other machines run your tasks if they trust this key."],
       run: async (given) => (await import("./key.ts")).printKey(given),
     }),
     clean: command({
@@ -240,7 +240,7 @@ export const tasks: CommandGroup = {
       usage: "TASK",
       flags: taskFlags,
       examples: ["flint tasks rm 7"],
-      notes: [TASK, "Its commits stay under refs/flint/tasks."],
+      notes: [TASK, "The commits of the task stay under refs/flint/tasks."],
       run: async (given) => (await import("./decide.ts")).removeTask(given),
     }),
   },
