@@ -65,8 +65,8 @@ export class Preparation {
   /** Prepares a command; the scopes are those of its sandbox, if it has any. */
   async prepare(request: StartRequest, scopes: SandboxScopes | undefined): Promise<Prepared> {
     const { policy, permission = {} } = request;
-    const isFree = isUnconfined(policy) || permission.unconfined === true;
-    return isFree ? this.#prepareUnconfined(request) : this.#prepareConfined(request, policy, scopes);
+    const runsUnconfined = isUnconfined(policy) || permission.unconfined === true;
+    return runsUnconfined ? this.#prepareUnconfined(request) : this.#prepareConfined(request, policy, scopes);
   }
 
   /** Runs git in a sandbox without network in which nothing but the mounts can be written, with the filter of the scopes. */
