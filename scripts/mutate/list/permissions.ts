@@ -198,6 +198,15 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     tests: ["packages/drivers/src/shared/folders/project-files.test.ts"],
   },
   {
+    name: "sandbox-wrapper-loads-code",
+    promise:
+      "The variables of a command load no code into the wrapper that starts it, outside of the sandbox.",
+    file: "packages/host/src/sandbox/preparation.ts",
+    find: "      environment: outer,",
+    replace: "      environment: { ...outer, ...given },",
+    tests: ["packages/host/src/sandbox/loading-variables.test.ts"],
+  },
+  {
     name: "mcp-runner-settings-untrusted",
     promise:
       "Settings of a package runner in a repository do not reach an MCP server before they are trusted.",

@@ -7,7 +7,7 @@ import { gitEnvironment } from "../git/git-command.ts";
 import { UnixCommandBroker } from "./broker/command-broker.ts";
 import { denialsOf, type EndedConfinedCommand, refusedConnection } from "./denials/denials.ts";
 import { type Confinement, confine, type Mount, type ProtectedPathSet } from "./mechanisms/confinement.ts";
-import { FILTER_DESCRIPTOR, retryStart } from "./mechanisms/launch.ts";
+import { FILTER_DESCRIPTOR, retryStart, splitVariables } from "./mechanisms/launch.ts";
 import type { MechanismSearch } from "./mechanisms/mechanism-search.ts";
 import { createGranted } from "./paths/granted-folders.ts";
 import type { GuardedPaths } from "./paths/guarded-paths.ts";
@@ -89,9 +89,10 @@ export class Preparation {
         filterFile,
       });
       const descriptors = ["/bin/sh", "-c", `exec 3>&1 4>&2${filter}; exec "$@"`, filterFile ?? "sh"];
-      return [...descriptors, ...mechanism.launchArguments(command, confinement)];
+      return [...descriptors, ...mechanism.launchArguments([...prefix, ...command], confinement)];
     };
-    const options = { cwd: "/", env: gitEnvironment(this.#options.environment), timeoutMs: GIT_TIMEOUT_MS };
+    const { outer, prefix } = splitVariables(gitEnvironment(this.#options.environment));
+    const options = { cwd: "/", env: outer, timeoutMs: GIT_TIMEOUT_MS };
     const run = async (command: readonly string[], input?: string) => {
       const result = await runToEnd(await wrap(command), { ...options, input });
       return result.stdout.startsWith("\n") ? { ...result, stdout: result.stdout.slice(1) } : undefined;
@@ -143,14 +144,15 @@ export class Preparation {
       throw cannotFilter(request.command);
     }
     const { confinement, release } = await this.#confine(request, policy, shared);
-    const environment = { ...given, PWD: confinement.cwd, ...shared.environment };
-    const argv = [...shared.enter, ...mechanism.launchArguments(request.command, confinement)];
+    const { outer, prefix } = splitVariables({ ...given, PWD: confinement.cwd, ...shared.environment });
+    const command = [...prefix, ...request.command];
+    const argv = [...shared.enter, ...mechanism.launchArguments(command, confinement)];
     const { filterFile } = shared;
     const run: RunSpec = {
       argv,
       cwd: "/",
       containment: "namespace",
-      environment,
+      environment: outer,
       filterFile,
       clock: this.#options.clock,
     };

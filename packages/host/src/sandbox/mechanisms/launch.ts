@@ -44,6 +44,34 @@ export function temporaryBytes(): number {
 /** The folders of the system's own tools, independent of the user's PATH. */
 export const SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
+/**
+ * Variables that make a program load code or write files before it does its own work: those of the linker and the C library,
+ * of shells, of perl and of mount.
+ */
+const LOADING =
+  /^(?:LD_|DYLD_|GLIBC_|GCONV_PATH$|GETCONF_DIR$|LOCPATH$|NLSPATH$|MALLOC_|PERL|BASH|SHELLOPTS$|PS4$|ENV$|CDPATH$|LIBMOUNT_)/;
+
+/** The environment of a wrapper, and what goes before a command in its sandbox. */
+export interface SplitVariables {
+  readonly outer: Readonly<Record<string, string>>;
+  readonly prefix: readonly string[];
+}
+
+/**
+ * Keeps from a wrapper, which runs outside of the sandbox, what would make it load code that an agent can write: the command
+ * gets such variables inside.
+ */
+export function splitVariables(environment: Readonly<Record<string, string | undefined>>): SplitVariables {
+  const outer: Record<string, string> = {};
+  const inner: string[] = [];
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined) continue;
+    if (LOADING.test(name)) inner.push(`${name}=${value}`);
+    else outer[name] = value;
+  }
+  return { outer, prefix: inner.length === 0 ? [] : ["/usr/bin/env", ...inner] };
+}
+
 /** The variable that passes the umask of commands to the starting shell; commands do not see it. */
 export const UMASK_NAME = "FLINT_UMASK";
 

@@ -16,6 +16,7 @@ import {
   type MechanismName,
   NamespaceContainment,
   SYSTEM_PATH,
+  splitVariables,
   type Tools,
 } from "./launch.ts";
 import { Namespaces } from "./namespaces.ts";
@@ -187,7 +188,8 @@ export class MechanismSearch {
 
   /** Runs a wrapped program and returns its output. */
   async #run(argv: readonly string[]): Promise<string> {
-    const { environment, clock } = this.#options;
+    const { environment: all, clock } = this.#options;
+    const { outer: environment } = splitVariables(all);
     const printed: string[] = [];
     const output = (text: string) => printed.push(text);
     const spec = { argv, cwd: "/", containment: "namespace", environment, clock } as const;
