@@ -412,6 +412,15 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/tasks/src/fleet/ceiling.test.ts"],
   },
   {
+    name: "pack-where-filters-write",
+    promise: "The work of a turn is written to no file that a filter of the project could have put in place.",
+    file: "packages/host/src/worktrees/turn-commit.ts",
+    find: 'const pack = join(folder, "pack");',
+    replace: 'const pack = join(scratch, "incoming.pack");',
+    tests: ["packages/host/src/worktrees/hostile-repository.test.ts"],
+    only: "names by a link",
+  },
+  {
     name: "protected-result-without-user",
     promise: "A result that brings files that tools run or obey is merged only if the user approves it.",
     file: "packages/tasks/src/decide/finish.ts",

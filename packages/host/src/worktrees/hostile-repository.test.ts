@@ -108,6 +108,26 @@ describe("the worktree of a hostile repository", () => {
     await expect(worktrees.scratch(NAME)).rejects.toThrow("scratch is a link, so it is not used");
   });
 
+  confined("is committed into no file that a filter names by a link", async () => {
+    const setup = await setUpRepository();
+    const { home, cwd, git } = setup;
+    await writeFile(home.join("mine"), "mine\n");
+    await commitFilter(setup, "true");
+    const link = `ln -s ${home.join("mine")} "$scratch/incoming.pack"`;
+    const beside = `for name in incoming incoming.pack incoming-1; do ln -s ${home.join("mine")} "$scratch/../$name"; done`;
+    const script = ['scratch=$(dirname "$GIT_INDEX_FILE")', link, beside, 'touch "$scratch/ran"'];
+    const clean = `#!/bin/sh\n(\n${script.join("\n")}\n) > /dev/null 2>&1\ncat\n`;
+    await writeFile(join(cwd, "clean.sh"), clean, { mode: 0o755 });
+    await writeFile(join(cwd, ".gitattributes"), "*.txt filter=x\n");
+    await git("add", ".");
+    await git("commit", "-q", "-m", "clean");
+    await git("config", "filter.x.clean", "./clean.sh");
+    const { worktree } = await commitWork(setup, "b\n");
+    expect(existsSync(join(worktree.top, "../scratch/ran"))).toBe(true);
+    expect(await readFile(home.join("mine"), "utf8")).toBe("mine\n");
+    expect((await readdir(join(worktree.top, ".."))).sort()).toEqual(["complete", "scratch", "tree"]);
+  });
+
   confined("runs nothing outside that a filter puts in the place of a submodule", async () => {
     const setup = await setUpRepository();
     const { home, cwd, git, worktrees } = setup;

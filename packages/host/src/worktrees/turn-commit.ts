@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sandbox } from "@flint/core/ports";
 import { FlintError } from "@flint/protocol";
@@ -192,14 +192,16 @@ export class TurnCommits {
     const scratch = await this.#worktrees.scratch(request);
     const git = this.#worktrees.git(worktree.repository.top);
     const lent = git.with({ GIT_ALTERNATE_OBJECT_DIRECTORIES: join(scratch, "objects") });
-    const pack = join(scratch, "incoming.pack");
+    // Beside the folder that filters can write, where one could have put a link to a file of the user.
+    const folder = await mkdtemp(join(scratch, "..", "incoming-"));
+    const pack = join(folder, "pack");
     // Through the output: git itself would first write it in the repository, which may be on another disk.
     try {
       const requested = `${tree}\n--not\n${parent}\n`;
       await lent.runToFile(["pack-objects", "-q", "--revs", "--stdout"], pack, requested);
       await git.runWithFile(["unpack-objects", "-q", "--strict"], pack);
     } finally {
-      await rm(pack, { force: true });
+      await rm(folder, { recursive: true, force: true });
     }
   }
 }
