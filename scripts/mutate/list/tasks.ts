@@ -412,6 +412,15 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/tasks/src/fleet/ceiling.test.ts"],
   },
   {
+    name: "pointer-through-link",
+    promise: "Nothing is written through a link that a filter puts in the place of a file of Git LFS.",
+    file: "packages/host/src/worktrees/checked-out-files.ts",
+    find: "await restorePointer(top, path, pointer);",
+    replace: "await writeFile(join(top, path), pointer.text, { mode: pointer.mode });",
+    tests: ["packages/host/src/worktrees/lfs-files.test.ts"],
+    only: "through no link",
+  },
+  {
     name: "pack-where-filters-write",
     promise: "The work of a turn is written to no file that a filter of the project could have put in place.",
     file: "packages/host/src/worktrees/turn-commit.ts",

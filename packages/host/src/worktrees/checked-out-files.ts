@@ -91,7 +91,7 @@ export async function fillLfsFiles(sandbox: Pick<Sandbox, "launch">, request: Lf
     }
     await replaceFile(join(top, path), object, pointer.mode);
     if (!isProven && !(await isSamePointer(sandbox, request, path))) {
-      await writeFile(join(top, path), pointer.text, { mode: pointer.mode });
+      await restorePointer(top, path, pointer);
       return [
         "The files of Git LFS are pointers, because its filter does not work here. Run git lfs install.",
       ];
@@ -131,7 +131,16 @@ async function replaceFile(path: string, content: string, mode: number): Promise
   await rename(next, path);
 }
 
-/** Reports whether git makes of a file what the index has of it. The filter runs in the sandbox. */
+/** Puts a pointer back, never through a link: the filter may have put one in the place of the file or of a folder. */
+async function restorePointer(top: string, path: string, { text, mode }: Pointer): Promise<void> {
+  if (!(await makeFoldersIn(top, dirname(path)))) return;
+  const next = `${join(top, path)}.${randomUUID()}`;
+  await writeFile(next, text, { mode, flag: "wx" });
+  await rm(join(top, path), { recursive: true, force: true });
+  await rename(next, join(top, path));
+}
+
+/** Whether git makes of a file what the index has of it. The filter runs in the sandbox. */
 async function isSamePointer(
   sandbox: Pick<Sandbox, "launch">,
   { git, top, repository, environment, ...request }: LfsRequest,

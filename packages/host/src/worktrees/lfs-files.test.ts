@@ -76,4 +76,15 @@ describe("the files of Git LFS in a worktree", () => {
     expect((await readFile(join(top, "big.bin"), "utf8")).trim()).toBe(pointer);
     expect(await worktrees.notices(NAME)).toEqual([expect.stringContaining("Run git lfs install")]);
   });
+
+  confined("are written through no link that the filter puts in their place", async () => {
+    const { worktrees, home, cwd, pointer, clean } = await setUp();
+    await writeFile(home.join("mine"), "mine\n");
+    const swap = `rm big.bin && ln -s ${home.join("mine")} big.bin && touch ran`;
+    await writeFile(clean, `#!/bin/sh\ncat > /dev/null; ${swap}; echo other\n`);
+    const { top } = await worktrees.prepare({ ...NAME, cwd });
+    expect(existsSync(join(top, "ran"))).toBe(true);
+    expect(await readFile(home.join("mine"), "utf8")).toBe("mine\n");
+    expect((await readFile(join(top, "big.bin"), "utf8")).trim()).toBe(pointer);
+  });
 });
