@@ -132,6 +132,9 @@ export class ClientConnection implements Client {
         const error = rightsError(rights, method, params);
         if (error !== undefined) throw error;
         const respondFirst = (result: Result<Name>): void => {
+          // Some requests wait for minutes.
+          const revoked = isRevoked(rights) ? rightsError(rights, method, params) : undefined;
+          if (revoked !== undefined) return reject(revoked);
           respond?.(result);
           resolve(result);
         };

@@ -9,10 +9,13 @@ import { LimitedTokens } from "../listeners/limited-tokens.ts";
 import { OpenServer } from "./testing/open-server.ts";
 
 /** A server, its limited tokens, and a client with one that has these rights. */
-async function setUp() {
+async function setUp(change?: Promise<void>) {
   const { path: folder } = await temporaryFolder();
   const tasks: Tasks = {
     call: async () => {
+      await change;
+      // The answer to the only method that waits here.
+      if (change !== undefined) return { revision: 1, data: [] } as never;
       throw new FlintError("unsupported", "This server runs no tasks.");
     },
     isWorking: false,
@@ -97,6 +100,21 @@ describe("a token that allows only some rights", () => {
     await full.call("task/publish", { event: MESSAGE });
     await ended;
     expect(seen).toEqual(["task/event"]);
+  });
+
+  test("gets no answer that it waited for while it was revoked", async () => {
+    let happen = () => {};
+    const change = new Promise<void>((resolve) => {
+      happen = resolve;
+    });
+    const { limitedTokens, clientWith } = await setUp(change);
+    const client = await clientWith(limitedTokens.create("ci", ["tasks:add"], 0));
+    const answer = client.call("task/list", { revision: 1, timeoutMs: 60_000 });
+    // An answer that needs no task says that the request before it has been read.
+    await expect(client.call("thread/list", {})).rejects.toThrow("needs the server's own token");
+    limitedTokens.revoke("ci");
+    happen();
+    await expect(answer).rejects.toThrow("This token was revoked.");
   });
 
   test("has a name of its own, and counts for nothing if the file is damaged", async () => {
