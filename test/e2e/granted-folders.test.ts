@@ -47,6 +47,7 @@ for (const { agent, program, write } of SCRIPTED_AGENTS) {
         .filter(({ type }) => type === "fileChange");
       const made = program === undefined ? ["completed"] : ["declined", "completed"];
       expect(changes.map(({ status }) => status)).toEqual(made);
+      expect(new Set(changes.map(({ id }) => id)).size).toBe(made.length);
       expect(existsSync(join(folder, "elsewhere.txt"))).toBe(false);
     },
     TEST_MS,

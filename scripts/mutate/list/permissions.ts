@@ -69,6 +69,14 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     tests: GRANTED_FOLDERS_TESTS,
   },
   {
+    name: "granted-change-replaces-declined",
+    promise: "The items of a change that is made later in a turn do not replace those of the first try.",
+    file: "packages/core/src/turn/runner.ts",
+    find: "this.#context(input, mintId(this.#options.clock.now()))",
+    replace: "this.#context(input)",
+    tests: GRANTED_FOLDERS_TESTS,
+  },
+  {
     name: "granted-folder-late-answer-lost",
     promise: "An answer after the turn makes the folder of a change writable.",
     file: "packages/core/src/approval/open-requests.ts",

@@ -1,3 +1,4 @@
+import { MemoryStore } from "@flint/host/store";
 import type { Action, Decision, ThreadSettings } from "@flint/protocol";
 import { BareDriver, FakeSandbox, type TestClient, type TestEngineOptions, testEngine } from "@flint/testkit";
 import { expect, test } from "vitest";
@@ -23,6 +24,7 @@ class OpenSandbox extends FakeSandbox {
 
 /** The runs of an agent that wants to make a change in its own sandbox. */
 interface Run {
+  readonly turnId: string;
   readonly text: string;
   readonly settings: ThreadSettings;
   decision?: ActionDecision;
@@ -42,7 +44,7 @@ function fixture({ action = CHANGE, outcome }: AgentOptions = {}, more: Partial<
       settings.sandboxPolicy.type === "workspaceWrite" ? settings.sandboxPolicy.writableRoots : [];
     const isOutside = action.needs?.write?.some((path) => roots?.includes(path) !== true) === true;
     const { needs: _, ...inside } = action;
-    const entry: Run = { text, settings };
+    const entry: Run = { turnId: turn.turnId, text, settings };
     runs.push(entry);
     entry.decision = isOutside
       ? await turn.approve(action, { changesInSandbox: true })
@@ -85,6 +87,7 @@ test("a change that is allowed in the thread is made in the same turn, after the
   expect(runs[1]?.text).toContain("Make the change of /outside/x.txt now that was declined before.");
   expect(runs[1]?.settings.sandboxPolicy).toMatchObject({ writableRoots: ["/outside"] });
   expect(client.eventsOf("approval/requested")).toHaveLength(1);
+  expect(new Set(runs.map((run) => run.turnId)).size).toBe(2);
   expect(turn).toMatchObject({ status: "completed", declined: [{ itemId: "item", by: "client" }] });
 });
 
@@ -196,4 +199,17 @@ test("a turn that fails before the change can be made leaves it to the next prom
   await client.runTurn(threadId, "go on");
   expect(runs[1]?.text).toContain("Make the change of /outside/x.txt now that was declined before.");
   expect(runs[1]?.settings.sandboxPolicy).toMatchObject({ writableRoots: ["/outside"] });
+});
+
+test("a folder that became writable stays so after a restart of the server", async () => {
+  const store = new MemoryStore();
+  const { client, engine } = fixture({}, { store });
+  const threadId = await client.startThread();
+  const turnId = await client.startTurn(threadId, "go");
+  await answer(client, threadId, 0, IN_THREAD);
+  await client.turnEnd(turnId);
+  await engine.close();
+  const after = fixture({}, { store });
+  await after.client.runTurn(threadId, "go on");
+  expect(after.runs[0]?.settings.sandboxPolicy).toMatchObject({ writableRoots: ["/outside"] });
 });

@@ -24,6 +24,7 @@ import type { ClientFiles } from "./client-host.ts";
 
 /** Services of the core for a running turn. */
 export interface TurnContext {
+  /** The id for this work of the agent, different for what it does on a later request of the core in the same turn. */
   readonly turnId: string;
   readonly kind: TurnKind;
   readonly input: readonly UserInput[];

@@ -2,6 +2,7 @@ import {
   type Action,
   asFlintError,
   type Decision,
+  mintId,
   type NativeEnd,
   type ThreadSettings,
   type TurnError,
@@ -278,7 +279,8 @@ export class TurnRunner {
       if (outcome.status !== "completed" || this.#stop.hasEnded) return outcome;
       const input = await this.#silence.during(() => this.#denials.followUp());
       if (input.length === 0 || this.#stop.hasEnded) return outcome;
-      outcome = await session.run(this.#context(input));
+      // Drivers make the ids of items of it, and begin to count anew.
+      outcome = await session.run(this.#context(input, mintId(this.#options.clock.now())));
     }
   }
 
@@ -313,9 +315,9 @@ export class TurnRunner {
     return effectiveSettings(log.state.settings, this.#asksToWrite, deniedHosts);
   }
 
-  #context(input: readonly UserInput[]): TurnContext {
+  #context(input: readonly UserInput[], turnId = this.turnId): TurnContext {
     const { turn, clientHost } = this.#options;
-    const { turnId, kind, review, outputSchema, agentInitiated } = turn;
+    const { kind, review, outputSchema, agentInitiated } = turn;
     const requests = this.#userRequests;
     // The subject of a question was reported before, so reports that are held back come first.
     const asking = <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
