@@ -104,4 +104,12 @@ export const SESSION_FAULTS: readonly Mutation[] = [
     replace: "if (named === undefined && args.length < 0)",
     tests: ["test/e2e/command.test.ts"],
   },
+  {
+    name: "stale-completion-inserted",
+    promise: "A completion of an earlier text is never inserted.",
+    file: "packages/tui/src/input/completion/completer.ts",
+    find: " || !sameTrigger(trigger, this.#listed)",
+    replace: "",
+    tests: ["packages/tui/src/input/completion/completer.test.ts"],
+  },
 ];

@@ -106,6 +106,25 @@ describe("files", () => {
     expect([searches.at(-1), completer.isOpen]).toEqual(["src/", true]);
   });
 
+  test("of an earlier text are not inserted", async () => {
+    const { editor, completer, type, change, labels } = completing(files);
+    const found = change();
+    type("@src/ma");
+    await found;
+    type("k");
+    expect(labels()).toEqual([">src/main.ts"]);
+    expect([completer.accept(editor), editor.text]).toEqual([false, "@src/mak"]);
+  });
+
+  test("of an argument take the place of the list of commands at once", () => {
+    const { editor, completer, type } = completing(files);
+    type("/export");
+    expect(completer.isOpen).toBe(true);
+    type(" /tmp/a.md");
+    expect(completer.isOpen).toBe(false);
+    expect([completer.accept(editor), editor.text]).toEqual([false, "/export /tmp/a.md"]);
+  });
+
   test("that arrive late for an older query are not shown", async () => {
     const { completer, type, change } = completing(files);
     const found = change();

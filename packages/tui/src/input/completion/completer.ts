@@ -56,6 +56,8 @@ export class Completer {
   readonly #sources: CompletionSources;
   #picker: Picker<Completion> | undefined;
   #trigger: Trigger | undefined;
+  /** What the list was made for. */
+  #listed: Trigger | undefined;
   /** The list that was dismissed: it stays closed until something else is completed. */
   #dismissed: string | undefined;
   #search: AbortController | undefined;
@@ -107,11 +109,11 @@ export class Completer {
     this.#close();
   }
 
-  /** Inserts the selected completion. False if there is none. */
+  /** Inserts the selected completion. False if there is none, or the list is still that of an earlier text. */
   accept(editor: CompletedEditor): boolean {
     const { value: chosen, label = "" } = this.#picker?.selected ?? {};
     const trigger = this.#trigger;
-    if (chosen === undefined || trigger === undefined) return false;
+    if (chosen === undefined || trigger === undefined || !sameTrigger(trigger, this.#listed)) return false;
     if (trigger.kind === "file" && !chosen.isPartial) this.#sources.used?.(label);
     editor.replaceAround(trigger.before, trigger.after, chosen.text + (chosen.isPartial ? "" : " "));
     this.#close();
@@ -136,8 +138,9 @@ export class Completer {
     else this.#show(itemsOf(this.#sources.commands(), "/"), trigger.query);
   }
 
-  /** The list stays as it is until the files are found, so that it does not flicker. */
-  #openFiles({ kind, query }: Trigger): void {
+  /** A list of files stays as it is until others are found, so that it does not flicker. */
+  #openFiles({ kind, query, command }: Trigger): void {
+    if (this.#listed?.kind !== kind || this.#listed.command !== command) this.#picker = undefined;
     this.#search?.abort();
     const search = new AbortController();
     this.#search = search;
@@ -155,6 +158,7 @@ export class Completer {
   }
 
   #show(items: readonly PickerItem<Completion>[], query: string): void {
+    this.#listed = this.#trigger;
     this.#picker = new Picker(items);
     this.#picker.setQuery(query);
   }
