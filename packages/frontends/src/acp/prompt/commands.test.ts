@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BareDriver, scriptedDriver } from "@flint/testkit";
+import { BareDriver, scriptedDriver, temporaryFolder } from "@flint/testkit";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { setUpAcp } from "../testing/setup.ts";
 import { commandIn } from "./commands.ts";
@@ -223,7 +223,9 @@ describe("ACP commands", () => {
 
   test("a program of the name of Dots can change nothing [S3-27]", async () => {
     const fail = { message: "too many steps", errorInfo: "TurnLimitReached" };
-    const { connect, path, driver } = await setUpAcp({ scripts: () => [{ fail }] });
+    const { connect, driver } = await setUpAcp({ scripts: () => [{ fail }] });
+    // Not the folder of the server's own state, in which no command can write.
+    const { path } = await temporaryFolder();
     await fakeDot(path, `touch made && exit 1; echo '[{"status":"open"}]'`);
     const client = await connect();
     await client.prompt(await client.newSession(path), "go");
