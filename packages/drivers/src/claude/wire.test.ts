@@ -118,7 +118,7 @@ test("[S0-98] passes _meta on with a prompt, and back with the result of a tool"
   expect(turn.completedItems).toMatchObject([{ type: "toolCall", result: "one", _meta: { cached: true } }]);
 });
 
-test("[S4-2] [S4-3] [S4-41] ignores malformed lines and stderr output, and passes unknown frames on", async () => {
+test("[S4-2] [S4-3] [S4-41] [S0-86] ignores malformed lines and stderr output, and passes unknown frames on", async () => {
   const noise: readonly FakeStep[] = [
     { raw: "Warning: something of no interest" },
     { stderr: "and something on stderr\n" },

@@ -21,7 +21,7 @@ const fiveHours = {
   ...{ status: "reached", source: "frame" },
 };
 
-test("[S2-23] an update of Codex is reported as limits, and passed on as it came", async () => {
+test("[S2-23] [S0-86] an update of Codex is reported as limits, and passed on as it came", async () => {
   const fake = new FakeCodex();
   const { opened } = await fakeSession(fake, onTestFinished);
   const turn = new RecordingTurn({ text: "go", settings: SETTINGS });
