@@ -238,4 +238,12 @@ export const DRIVER_FAULTS: readonly Mutation[] = [
     replace: "text.length > streamed.length",
     tests: ["packages/drivers/src/codex/translate.test.ts"],
   },
+  {
+    name: "native-temperature-unused",
+    promise: "The temperature of a thread reaches a local model.",
+    file: "packages/drivers/src/native/driver.ts",
+    find: "Number(value(settings, TEMPERATURE) ?? 0)",
+    replace: "0",
+    tests: ["packages/drivers/src/native/driver.test.ts"],
+  },
 ];

@@ -257,4 +257,13 @@ export const FRONT_END_FAULTS: readonly Mutation[] = [
     replace: 'if (turn.status === "inProgress" && this.#settled)',
     tests: ["packages/server/src/repeated-turns.test.ts"],
   },
+  {
+    name: "codex-fork-settings-dropped",
+    promise: "The settings that a Codex client sends with a fork are those of the fork.",
+    file: "packages/frontends/src/codex/requests/open-thread.ts",
+    find: "      ...(await openingOverrides(params, core, threadId)),\n",
+    replace: "",
+    tests: ["test/e2e/codex/requests.test.ts"],
+    only: "S2-10",
+  },
 ];

@@ -71,4 +71,13 @@ export const PUBLISHED_FAULTS: readonly Mutation[] = [
     tests: ["packages/server/src/agm/agm.test.ts"],
     only: "S2-5\\D",
   },
+  {
+    name: "agm-steer-not-kept",
+    promise: "task.steer keeps a message that is not to be sent into a turn, whatever the state of the task.",
+    file: "packages/server/src/agm/agm-api.ts",
+    find: "live: requested, keep: true };",
+    replace: "live: requested, keep: requested };",
+    tests: ["packages/server/src/agm/agm.test.ts"],
+    only: "S2-71",
+  },
 ];

@@ -246,6 +246,10 @@ describe("threads of a Codex client", () => {
     const turnsOf = (thread: unknown) => Object(fields(thread).turns).map((turn: unknown) => fields(turn).id);
     const fork = await ask(client, "thread/fork", { threadId, lastTurnId: turnIds[1] });
     expect(turnsOf(fork.thread)).toEqual(turnIds.slice(0, 2));
+    const other = { model: "scripted/swift", sandbox: "read-only" };
+    expect(await ask(client, "thread/fork", { threadId, ...other })).toMatchObject({
+      ...{ model: "scripted/swift", sandbox: { type: "readOnly" } },
+    });
     const before = await ask(client, "thread/fork", { threadId, beforeTurnId: turnIds[0] });
     expect(turnsOf(before.thread)).toEqual([]);
     expect(await errorMessage(client, "thread/revert", { threadId, beforeTurnId: "x" })).toBe(

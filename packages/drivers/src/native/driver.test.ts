@@ -1,4 +1,4 @@
-import { FakeEndpoint, MESSAGES, RecordedTurn, settingsIn, stream } from "@flint/agent/testing";
+import { CHAT, FakeEndpoint, MESSAGES, RecordedTurn, settingsIn, stream } from "@flint/agent/testing";
 import type { SessionSpec } from "@flint/core/ports";
 import { expect, test } from "vitest";
 import { builtInDrivers } from "../index.ts";
@@ -76,6 +76,18 @@ test("runs a turn on the thread's model with its reasoning effort", async () => 
     model: "claude-opus-5-5",
     output_config: { effort: "high" },
   });
+  await session.close();
+  await endpoint.close();
+});
+
+test("runs a local model with the temperature of the thread [S0-77]", async () => {
+  const endpoint = await FakeEndpoint.start(stream(CHAT.answer({ text: "Hello." })));
+  const others = [{ name: "custom", baseUrl: endpoint.url }];
+  const spec = specFor("flint/custom/lamp");
+  const session = await new NativeDriver({ access: { ...ALONE, others } }).open(spec);
+  const settings = { ...spec.settings, config: { temperature: "0.7" } };
+  expect(await session.run(new RecordedTurn("Hi", settings))).toEqual({ status: "completed" });
+  expect(endpoint.requests.at(-1)?.body).toMatchObject({ model: "lamp", temperature: 0.7 });
   await session.close();
   await endpoint.close();
 });

@@ -194,6 +194,8 @@ describe("agm steers", () => {
       expect(await ask(setup, "task.steer", { id, content: "After the end" })).toMatchObject({
         ...{ live_applied: false, live_error: "Task 1 is cancelled." },
       });
+      await ask(setup, "task.steer", { id, content: "For the record", live: false });
+      expect(await ask(setup, "task.steers", { id })).toMatchObject({ count: 4 });
     },
   );
 
