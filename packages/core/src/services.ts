@@ -56,6 +56,8 @@ export interface EngineOptions extends SettingsOptions {
   readonly notice?: string | undefined;
   /** The durability of a completed turn, as text for `config/read`. */
   readonly durability: string;
+  /** Deletes what is kept of a deleted thread beside its log and its checkpoints. */
+  onThreadDeleted?(threadId: string): Promise<void>;
   /** Called after all threads were closed. */
   onClose?(): Promise<void>;
   /**

@@ -28,6 +28,12 @@ interface OwnProtocol {
   readonly load: LoadDriver;
 }
 
+/** Deletes what Flint keeps of the sessions that agents have for a thread, in the state folder of these agents. */
+export async function removeThreadSessions(stateFolder: string, threadId: string): Promise<void> {
+  const { removeSessions } = await import("./shared/folders/agent-paths.ts");
+  await removeSessions(stateFolder, threadId);
+}
+
 /** One line for each driver. Every agent that is not among these has to speak the Agent Client Protocol. */
 const OWN_PROTOCOLS: readonly OwnProtocol[] = [
   {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Driver, Sandbox } from "@flint/core/ports";
-import { type AgentOptions, builtInDrivers, PriceList } from "@flint/drivers";
+import { type AgentOptions, builtInDrivers, PriceList, removeThreadSessions } from "@flint/drivers";
 import type { Trace } from "@flint/rpc";
 import { type ConfiguredAgent, configuredAgents } from "./config/agents.ts";
 import { setting } from "./config/environment.ts";
@@ -14,6 +14,8 @@ export interface Agents {
   readonly drivers: readonly Driver[];
   /** The agents that files of projects steer, with those files. */
   readonly steered: readonly SteeredAgent[];
+  /** Deletes what is kept of the sessions that the agents have for a thread. */
+  removeSessions(threadId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,10 @@ export function composeAgents(options: ServerOptions, sandbox: Sandbox, stateFol
   return {
     drivers,
     steered,
+    async removeSessions(threadId) {
+      const folders = new Set(agents.map((agent) => stateFolderOf(agent, stateFolder)));
+      await Promise.all([...folders].map((folder) => removeThreadSessions(folder, threadId)));
+    },
     async close() {
       await Promise.allSettled(drivers.map((driver) => driver.close?.()));
       await offline?.close();
@@ -63,6 +69,11 @@ interface SharedOptions {
   readonly stepLimit: number | undefined;
 }
 
+/** Agents of one kind share nothing, not even on the offline model. */
+function stateFolderOf({ driver, id }: ConfiguredAgent, stateFolder: string): string {
+  return driver === id ? stateFolder : join(stateFolder, `agent-${id}`);
+}
+
 function agentOptions(agent: ConfiguredAgent, shared: SharedOptions): AgentOptions {
   const { offline, trace, sandbox, stateFolder, prices, stepLimit } = shared;
   return {
@@ -74,8 +85,7 @@ function agentOptions(agent: ConfiguredAgent, shared: SharedOptions): AgentOptio
     ...(offline === undefined ? {} : { offlineModel: () => offline.address() }),
     trace,
     sandbox,
-    // Agents of one kind share nothing, not even on the offline model.
-    stateFolder: agent.driver === agent.id ? stateFolder : join(stateFolder, `agent-${agent.id}`),
+    stateFolder: stateFolderOf(agent, stateFolder),
     prices,
     stepLimit,
     version: VERSION,

@@ -1,9 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { Result } from "@flint/protocol";
 import { needs, temporaryFolder } from "@flint/testkit";
-import { describe, expect, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { composeEngine } from "./compose.ts";
+import { embed } from "./embed.ts";
 import { readPolicyFile } from "./policy/policy-file.ts";
 import type { ServerOptions } from "./server-options.ts";
 import { rendezvousPath } from "./single-instance/rendezvous.ts";
@@ -85,4 +86,15 @@ describe("a command in the sandbox", () => {
     await execute(["-e", write, `${policy}.other`], folder.join("workspace"), options);
     expect(readFileSync(`${policy}.other`, "utf8")).toBe("x");
   });
+});
+
+test("deleting a thread deletes the sessions that its agents have in Flint's state folder", async () => {
+  const { path, join } = await temporaryFolder();
+  const server = await embed({ root: path, cwd: path });
+  onTestFinished(() => server.close());
+  const [deleted, kept] = [await server.client.startThread(), await server.client.startThread()];
+  for (const { id } of [deleted, kept])
+    mkdirSync(join("agent-sessions", id, "0123", "files"), { recursive: true });
+  await server.client.call("thread/delete", { threadId: deleted.id });
+  expect(readdirSync(join("agent-sessions"))).toEqual([kept.id]);
 });

@@ -91,6 +91,7 @@ export function composeEngine(options: ServerOptions = {}): Engine {
     drivers: options.drivers ?? agents.drivers,
     sandbox,
     onClose: () => agents.close(),
+    onThreadDeleted: (threadId) => agents.removeSessions(threadId),
     checkpoints: new LazyCheckpoints(async () => {
       const { FileCheckpoints } = await import("@flint/host/checkpoints");
       return new FileCheckpoints({ root: userRoot });

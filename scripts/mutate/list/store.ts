@@ -95,4 +95,12 @@ export const STORE_FAULTS: readonly Mutation[] = [
     replace: 'if (failure.data.code === "EIO" && this.#size < 0) this',
     tests: ["packages/host/src/store/faults.long.test.ts"],
   },
+  {
+    name: "deleted-sessions-kept",
+    promise: "Deleting a thread deletes the copies of its agents' sessions.",
+    file: "packages/core/src/thread/registry.ts",
+    find: "await this.#options.onThreadDeleted?.(threadId).catch(() => undefined);",
+    replace: "",
+    tests: ["packages/server/src/compose.test.ts"],
+  },
 ];

@@ -55,6 +55,8 @@ export interface ThreadRegistryOptions {
   readonly workspaces: Workspaces;
   readonly redactor: Redactor;
   readonly announcements: Announcements;
+  /** Deletes what is kept of a deleted thread elsewhere. */
+  onThreadDeleted?(threadId: string): Promise<void>;
 }
 
 /** A loaded thread, and what could not be read when it was loaded. */
@@ -181,11 +183,12 @@ export class ThreadRegistry {
     await closed;
   }
 
-  /** Deletes a thread and its checkpoints. What cannot be deleted of those is unreachable afterwards. */
+  /** Deletes a thread and what is kept of it. What cannot be deleted of that is unreachable afterwards. */
   async #delete(store: Store, threadId: string): Promise<void> {
     await store.remove(threadId);
     this.clientProvided.delete(threadId);
     await this.#options.checkpoints?.remove(threadId).catch(() => undefined);
+    await this.#options.onThreadDeleted?.(threadId).catch(() => undefined);
   }
 
   #open(threadId: string): Promise<LoadedThread> {

@@ -98,7 +98,16 @@ export function sessionPlace(
   const found = folders.find(({ threadSessions }) => threadSessions !== undefined);
   if (found?.threadSessions === undefined) return undefined;
   const folder = folderPath(found, environment, home);
-  return { root: join(stateFolder, "agent-sessions"), folder, ...found.threadSessions };
+  return { root: sessionsRoot(stateFolder), folder, ...found.threadSessions };
+}
+
+/** Deletes what Flint keeps of the sessions that agents have for a thread. */
+export function removeSessions(stateFolder: string, threadId: string): Promise<void> {
+  return ThreadSessions.removeAll(sessionsRoot(stateFolder), threadId);
+}
+
+function sessionsRoot(stateFolder: string): string {
+  return join(stateFolder, "agent-sessions");
 }
 
 /** The addresses of its models in the user's settings of an agent. */

@@ -287,3 +287,18 @@ test("publishes what a killed server has left when the next agent starts, and no
   expect(existsSync(original("33333333-3333-4333-8333-333333333333"))).toBe(false);
   await next.release();
 });
+
+test("a deleted thread leaves none of its sessions, even one that could not be published", async () => {
+  const { open, original, root } = stage();
+  const sessions = await open();
+  const other = await open("other");
+  const { write } = writing(sessions);
+  await sessions.resume(OTHER);
+  write(OTHER, line(OTHER, "more"));
+  writeFileSync(original(OTHER), line(OTHER, "changed outside"));
+  await sessions.release();
+  expect(existsSync(join(root, "t"))).toBe(true);
+  await ThreadSessions.removeAll(root, "t");
+  expect(readdirSync(root)).toEqual(["other"]);
+  await other.release();
+});

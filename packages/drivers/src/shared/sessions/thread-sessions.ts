@@ -89,6 +89,17 @@ export class ThreadSessions {
     }
   }
 
+  /** Deletes the sessions of a thread that was deleted, published or not, unless another process uses them. */
+  static async removeAll(root: string, threadId: string): Promise<void> {
+    const thread = join(root, threadName(threadId));
+    for (const name of await namesIn(thread)) {
+      const folder = join(thread, name);
+      const [open, record] = [OPEN.get(folder), await loadRecord(folder)];
+      if (open !== undefined) await open.#inTurn(() => open.#remove());
+      else if (record === undefined || !(await isInUse(record))) await removeFolder(folder);
+    }
+  }
+
   static async #at(options: ThreadSessionsOptions, folder: string): Promise<ThreadSessions> {
     const { cwd } = options;
     const stored = (await loadRecord(folder)) ?? { sessions: {}, copies: [], problems: [], cwd };
@@ -243,10 +254,8 @@ export class ThreadSessions {
       await this.#remove();
   }
 
-  async #remove(): Promise<void> {
-    await rm(this.#folder, { recursive: true, force: true });
-    // Expected: the thread has had another agent, too.
-    await rmdir(dirname(this.#folder)).catch(() => undefined);
+  #remove(): Promise<void> {
+    return removeFolder(this.#folder);
   }
 
   /** Copies a session from the agent's own folder, where other threads publish theirs first. */
@@ -275,6 +284,12 @@ export class ThreadSessions {
   #save(): Promise<void> {
     return saveRecord(this.#folder, this.#record);
   }
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  // Expected: the thread has had another agent, too.
+  await rmdir(dirname(folder)).catch(() => undefined);
 }
 
 function unpublished(id: string, folder: string, reason: string): string {
