@@ -710,4 +710,12 @@ export const PERMISSION_FAULTS: readonly Mutation[] = [
     replace: "return { to: frontend, only: access.only };",
     tests: ["packages/server/src/listeners/authorize.test.ts"],
   },
+  {
+    name: "placeholder-reviewed",
+    promise: "The empty placeholder of a sandbox is no file to review.",
+    file: "packages/host/src/steering/digest.ts",
+    find: "files.length === 0 && isPlaceholder(found)",
+    replace: "files.length < 0 && isPlaceholder(found)",
+    tests: ["packages/server/src/trust/project-files.test.ts"],
+  },
 ];

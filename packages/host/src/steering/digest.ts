@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, join, relative, resolve, sep } from "node:path";
 import { readRegularBytes } from "../files/regular-file.ts";
+import { isPlaceholder } from "../sandbox/paths/protected-names.ts";
 
 /** The content of a file or folder, as the user reviews it, and the hash that stands for exactly this content. */
 export interface Digest {
@@ -24,15 +25,17 @@ const SHOWN_OF_FILE = 32 * 1024;
 const SHOWN = 256 * 1024;
 
 /**
- * Reads a file or a folder with everything in it; undefined if there is none. A link to the outside could change unnoticed
- * and what is too large cannot be reviewed, so both are problems. The hash of a file is that of its content alone.
+ * Reads a file or a folder with everything in it; undefined if there is none, or only the placeholder of a sandbox. A link to
+ * the outside could change unnoticed and what is too large cannot be reviewed, so both are problems. The hash of a file is that
+ * of its content alone.
  */
 export async function digestOf(path: string, limits: DigestLimits = LIMITS): Promise<Digest | undefined> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return undefined;
   if (found.isSymbolicLink()) return problemDigest(`is a link to ${await readlink(path).catch(() => "?")}`);
   if (!found.isDirectory()) return digestFile(path, limits);
-  return digestFiles(await filesIn(path, limits.files + 1), path, limits);
+  const files = await filesIn(path, limits.files + 1);
+  return files.length === 0 && isPlaceholder(found) ? undefined : digestFiles(files, path, limits);
 }
 
 async function digestFile(path: string, limits: DigestLimits): Promise<Digest> {

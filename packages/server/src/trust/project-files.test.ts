@@ -1,4 +1,4 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { temporaryFolder } from "@flint/testkit";
 import { expect, test } from "vitest";
 import { ProjectFiles } from "./project-files.ts";
@@ -35,4 +35,20 @@ test("a file that cannot be read completely is not used, even if its hash matche
   const { join, review, given } = await project();
   await symlink("/dev/zero", join(".opencode/linked.js"));
   expect(await given(await review())).toEqual({ used: 0, ignored: 1 });
+});
+
+test("the placeholder of a sandbox is nothing to review, unless there is something in it", async () => {
+  const home = await temporaryFolder();
+  const { path: cwd, join } = await temporaryFolder();
+  const agents = [{ name: "claude", files: [".mcp.json", ".opencode"] }];
+  await mkdir(join(".mcp.json"));
+  await mkdir(join(".opencode"));
+  for (const name of [".mcp.json", ".opencode"]) await chmod(join(name), 0o1700);
+  const reviewed = async () => {
+    const entries = await new ProjectFiles(home.path).entries(cwd, agents, new Map());
+    return entries.map(({ file }) => file.path);
+  };
+  expect(await reviewed()).toEqual([]);
+  await writeFile(join(".opencode/plugin.js"), "one");
+  expect(await reviewed()).toEqual([".opencode"]);
 });
