@@ -17,7 +17,7 @@ async function withTaskThatAsks() {
     return { ...ran, lines: ran.stdout.trimEnd().split("\n") };
   };
   await flint("add", "say hello");
-  return { ...fixture, flint };
+  return { ...fixture, flint, run: fixture.flint };
 }
 
 needs("bwrap")(
@@ -131,3 +131,18 @@ needs("bwrap")(
   },
   TEST_MS,
 );
+
+needs("bwrap")("threads list leaves out the threads of tasks unless they are asked for", async () => {
+  const { flint, run } = await withTaskThatAsks();
+  await flint("watch", "1");
+  await run(["exec", "what is in this folder?"]);
+  const listed = async (...args: string[]): Promise<{ id: string; taskId?: string }[]> =>
+    JSON.parse((await run(["threads", "list", "--json", ...args])).stdout);
+  const [own] = await listed();
+  const [ofTask] = await listed("--tasks");
+  expect([own?.taskId, typeof ofTask?.taskId]).toEqual([undefined, "string"]);
+  expect([await listed(), await listed("--tasks")]).toMatchObject([[own], [ofTask]]);
+  expect((await listed("--all")).map(({ id }) => id).sort()).toEqual([own?.id, ofTask?.id].sort());
+  const shown = await run(["threads", "show", ofTask?.id ?? ""]);
+  expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining("say hello") });
+});

@@ -9,6 +9,8 @@ interface ListArguments {
   readonly values: {
     readonly here?: boolean | undefined;
     readonly archived?: boolean | undefined;
+    readonly tasks?: boolean | undefined;
+    readonly all?: boolean | undefined;
     readonly parent?: string | undefined;
     readonly limit?: string | undefined;
     readonly json?: boolean | undefined;
@@ -25,6 +27,7 @@ export async function listThreads({ values, positionals }: ListArguments): Promi
       limit: limitOf(values.limit),
       sortKey: "updatedAt",
       archived: values.archived === true,
+      ...ofTasks(values),
       ...(values.here === true ? { cwd: process.cwd() } : {}),
       ...(await parentOf(client, values.parent)),
     });
@@ -32,10 +35,17 @@ export async function listThreads({ values, positionals }: ListArguments): Promi
   });
   if (values.json === true) return printJson(data);
   if (data.length === 0 && values.parent !== undefined) return print("This thread has no sub-agents.\n");
+  if (data.length === 0 && values.tasks === true) return print("No threads of tasks.\n");
   if (data.length === 0)
     return print('No threads yet. Start one with flint exec "what is in this folder?"\n');
   const more = nextCursor === undefined ? "" : `… and more; see ${longerList(values, data.length * 5)}\n`;
   return print(`${threadTable(data, { columns: terminalWidth(), ids })}${more}`);
+}
+
+/** Threads of tasks have a list of their own; those of sub-agents are of one thread anyway. */
+function ofTasks({ tasks, all, parent }: ListArguments["values"]): { ofTasks?: boolean } {
+  if (tasks === true && all === true) throw new UsageError("Choose one of --tasks and --all.");
+  return all === true || parent !== undefined ? {} : { ofTasks: tasks === true };
 }
 
 async function parentOf(client: FlintClient, reference: string | undefined) {
@@ -44,8 +54,9 @@ async function parentOf(client: FlintClient, reference: string | undefined) {
 }
 
 /** The command that prints a longer list. */
-function longerList({ here, archived }: ListArguments["values"], limit: number): string {
-  const flags = [...(here === true ? ["--here"] : []), ...(archived === true ? ["--archived"] : [])];
+function longerList({ here, archived, tasks, all }: ListArguments["values"], limit: number): string {
+  const given = { "--here": here, "--archived": archived, "--tasks": tasks, "--all": all };
+  const flags = Object.entries(given).flatMap(([flag, value]) => (value === true ? [flag] : []));
   return ["flint threads list", ...flags, `--limit ${limit}`].join(" ");
 }
 

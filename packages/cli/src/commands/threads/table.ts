@@ -17,6 +17,8 @@ export const threads: CommandGroup = {
       flags: {
         here: { type: "boolean", doc: "Only threads in the current folder" },
         archived: { type: "boolean", doc: "List archived threads instead" },
+        tasks: { type: "boolean", doc: "List the threads of tasks instead" },
+        all: { type: "boolean", doc: "List the threads of tasks, too" },
         parent: {
           type: "string",
           takes: "ID",
@@ -29,6 +31,9 @@ export const threads: CommandGroup = {
         "flint threads ls --here",
         "flint threads list --json --limit 100",
         "flint threads list --parent last",
+      ],
+      notes: [
+        "The threads in which tasks work are left out. The other commands find them by id, and flint tasks open opens them.",
       ],
       run: async (given) => (await import("./list.ts")).listThreads(given),
     }),
