@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
+import { CommandSandbox } from "@flint/host/sandbox";
 import type { ThreadSettings } from "@flint/protocol";
 import { needs, waitForExit } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { sessionSpec } from "../../testing/session-spec.ts";
+import { sessionSpec, threadSandbox } from "../../testing/session-spec.ts";
 import { CodexDriver } from "../driver.ts";
 import { code, codexFixture, codexProcesses, run, SHORT_LIVED } from "../testing/codex-fixture.ts";
 import { sandboxKey, serverSandbox, UNSANDBOXED } from "./launch.ts";
-import type { CodexTiming } from "./server.ts";
 
 const real = needs("codex");
 
@@ -19,19 +19,19 @@ function escalated(command: string) {
 }
 
 /** Codex without the offline model of Flint: a provider in its own configuration leads there. */
-async function configuredFixture(address: (url: string) => string, timing: Partial<CodexTiming> = {}) {
-  const { model, settings, cwd, outside, stateFolder, sandbox, program } = await codexFixture();
+async function configuredFixture() {
+  const { model, settings, cwd, outside, stateFolder, program } = await codexFixture();
+  const commands = new CommandSandbox({ environment: process.env, scopeFolder: `${stateFolder}/scopes` });
+  onTestFinished(() => commands.closeScope("t"));
+  const sandbox = threadSandbox(commands, () => false);
   const home = `${outside}/home`;
   await mkdir(home);
-  const provider = `name = "Local"\nbase_url = "${address(model.url)}/v1"\nwire_api = "responses"\n`;
+  const provider = `name = "Local"\nbase_url = "${model.url}/v1"\nwire_api = "responses"\n`;
   const config = `model = "offline"\nmodel_provider = "local"\n[model_providers.local]\n${provider}`;
   await writeFile(`${home}/config.toml`, config);
   const environment = { CODEX_HOME: home };
   const agent = { program: async () => ({ command: [program ?? "codex"], environment }) };
-  const driver = new CodexDriver(
-    { ...agent, ...{ stateFolder, sandbox, version: "0.0.0" } },
-    { ...SHORT_LIVED, ...timing },
-  );
+  const driver = new CodexDriver({ ...agent, ...{ stateFolder, sandbox, version: "0.0.0" } }, SHORT_LIVED);
   onTestFinished(() => driver.close());
   const open = async () => {
     const session = await driver.open(sessionSpec(settings, sandbox));
@@ -105,7 +105,7 @@ real("declines what the rules forbid also under the approval policy never", asyn
 });
 
 real("reaches in its sandbox the model that only the user's own configuration names", async () => {
-  const { open, settings, cwd } = await configuredFixture((url) => url);
+  const { open, settings, cwd } = await configuredFixture();
   const { turn, outcome } = await run(await open(), { text: "run `touch made`", settings });
   expect(outcome).toEqual({ status: "completed" });
   expect(turn.actions).toMatchObject([{ kind: "command", command: "touch made" }]);
