@@ -102,7 +102,8 @@ export function sessionPlace(
 }
 
 /** Deletes what Flint keeps of the sessions that agents have for a thread. */
-export function removeSessions(stateFolder: string, threadId: string): Promise<void> {
+export async function removeSessions(stateFolder: string, threadId: string): Promise<void> {
+  const { ThreadSessions } = await import("../sessions/thread-sessions.ts");
   return ThreadSessions.removeAll(sessionsRoot(stateFolder), threadId);
 }
 

@@ -95,7 +95,7 @@ export class ThreadSessions {
     for (const name of await namesIn(thread)) {
       const folder = join(thread, name);
       const [open, record] = [OPEN.get(folder), await loadRecord(folder)];
-      if (open !== undefined) await open.#inTurn(() => open.#remove());
+      if (open !== undefined) await open.#inOrder(() => open.#remove());
       else if (record === undefined || !(await isInUse(record))) await removeFolder(folder);
     }
   }
