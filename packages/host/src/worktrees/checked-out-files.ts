@@ -191,8 +191,12 @@ export async function updateSubmodules(
     if (!isName || !source.startsWith(`${top}/`) || !(await targetExists(join(source, ".git")))) continue;
     // A filter may have put a repository with settings of its own there.
     if (!(await isEmptyFolder(worktree, path))) continue;
-    const update = ["submodule", "--quiet", "update", "--init", "--checkout", "--", path];
-    await local.run(["-c", `submodule.${name}.url=${source}`, ...update]);
+    // Not by `--init`, which would write what the list says into the user's settings.
+    const settings = [`url=${source}`, "active=true", "update=checkout"].flatMap((setting) => [
+      "-c",
+      `submodule.${name}.${setting}`,
+    ]);
+    await local.run([...settings, "submodule", "--quiet", "update", "--checkout", "--", path]);
   }
 }
 

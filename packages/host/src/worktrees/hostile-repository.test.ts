@@ -128,6 +128,20 @@ describe("the worktree of a hostile repository", () => {
     expect((await readdir(join(worktree.top, ".."))).sort()).toEqual(["complete", "scratch", "tree"]);
   });
 
+  confined("changes no settings of the user, whatever its list of submodules says", async () => {
+    const { home, cwd, git, worktrees } = await setUpRepository();
+    await run("git", ["clone", "-q", cwd, home.join("library")]);
+    await git("submodule", "--quiet", "add", home.join("library"), "lib");
+    const listed = ["path = lib", "url = https://example.org/x", "update = rebase", "shallow = true"];
+    await writeFile(join(cwd, ".gitmodules"), `[submodule "other"]\n\t${listed.join("\n\t")}\n`);
+    await git("add", ".");
+    await git("commit", "-q", "-m", "submodule");
+    const settings = await readFile(join(cwd, ".git/config"), "utf8");
+    const { top } = await worktrees.prepare({ ...NAME, cwd });
+    expect(await readFile(join(top, "lib/a.txt"), "utf8")).toBe("one\n");
+    expect(await readFile(join(cwd, ".git/config"), "utf8")).toBe(settings);
+  });
+
   confined("runs nothing outside that a filter puts in the place of a submodule", async () => {
     const setup = await setUpRepository();
     const { home, cwd, git, worktrees } = setup;
