@@ -279,7 +279,7 @@ export class TurnRunner {
       if (outcome.status !== "completed" || this.#stop.hasEnded) return outcome;
       const input = await this.#silence.during(() => this.#denials.followUp());
       if (input.length === 0 || this.#stop.hasEnded) return outcome;
-      // Drivers make the ids of items of it, and begin to count anew.
+      // Drivers make the ids of items from it, and count from one again.
       outcome = await session.run(this.#context(input, mintId(this.#options.clock.now())));
     }
   }
