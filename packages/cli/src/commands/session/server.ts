@@ -36,7 +36,7 @@ export async function sessionSettings(
 /** An approval stays open until it is answered here or elsewhere: answers are sent by method. */
 const CLIENT: ClientConnectOptions = {
   capabilities: { threadList: true },
-  clientInfo: { name: "flint", title: "Flint in a terminal", version: VERSION },
+  clientInfo: { name: "flint", title: "a terminal session", version: VERSION },
   onApproval: (_request, { signal }) => untilAborted(signal).then(() => "leave"),
   onQuestion: (_request, { signal }) => untilAborted(signal).then(() => "leave"),
 };
