@@ -104,6 +104,14 @@ test("a thread that is not found at the start is not looked for again after a lo
   expect([searches, session.terminal.everything.includes("Connected again.")]).toEqual([1, true]);
 });
 
+test("a session without a thread says that it is connected again", async () => {
+  const session = await SessionFixture.open();
+  expect(session.terminal.everything).not.toContain("Connected again.");
+  await session.cut();
+  await session.settle(5_000);
+  expect(session.terminal.everything).toMatch(/Connecting again\.\n! Connected again\./);
+});
+
 test("a turn whose server cannot be reached shows no work, and does not move", async () => {
   const session = await SessionFixture.open({ scripts: [[{ wait: new Gate() }]] });
   await session.keys("go", ENTER);

@@ -119,3 +119,6 @@ export interface Page {
   /** Called when it is no longer shown. */
   close?(): void;
 }
+
+/** State of the session's connection to its server. */
+export type ConnectionState = "connecting" | "open" | "lost" | "failed";

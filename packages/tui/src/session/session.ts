@@ -14,6 +14,7 @@ import { AskPanel } from "./ask-panel.ts";
 import { loginResult } from "./commands/server/login.ts";
 import { Composer } from "./composer.ts";
 import type {
+  ConnectionState,
   NewThreadSettings,
   Page,
   PermissionChoice,
@@ -65,9 +66,6 @@ const REFRESHING: readonly string[] = [
   ],
   ...["approval/requested", "approval/resolved", "question/requested", "question/resolved"],
 ];
-
-/** State of the session's connection to its server. */
-export type ConnectionState = "connecting" | "open" | "lost" | "failed";
 
 /** One thread, what the user is writing, and what is shown of both. It does no I/O but through its client and its parts. */
 export class Session implements SessionContext {

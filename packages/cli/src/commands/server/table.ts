@@ -18,6 +18,7 @@ export const server: CommandGroup = {
       usage: "",
       flags: HELP_FLAG,
       examples: ["flint server stop"],
+      notes: ["A terminal session that is open starts it again: close the sessions first."],
       run: async (given) => (await import("./server.ts")).stopServer(given),
     }),
     logs: command({

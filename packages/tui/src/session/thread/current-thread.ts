@@ -2,7 +2,7 @@ import { errorMessage } from "@flint/protocol";
 import { isLost } from "../../app/connection.ts";
 import type { LineBlock } from "../../draw/line.ts";
 import { keyIn } from "../../pages/key-name.ts";
-import type { NewThreadSettings, SessionContext, ThreadControls } from "../context.ts";
+import type { ConnectionState, NewThreadSettings, SessionContext, ThreadControls } from "../context.ts";
 import type { InlineTranscript } from "../inline-transcript.ts";
 import { STOPPING_MS } from "../other-clients/own-changes.ts";
 import type { PromptHelp } from "../prompt-help.ts";
@@ -17,6 +17,7 @@ export interface ThreadSurroundings extends Omit<SessionContext, "thread" | "inp
   readonly help: PromptHelp;
   readonly others: OtherThreads;
   readonly inputs: SentInputs;
+  readonly link: ConnectionState;
 }
 
 /** Brings a session to a thread, to a new one, and back to its own after a lost connection: transcript and draft follow. */
@@ -39,6 +40,7 @@ export class CurrentThread implements ThreadControls {
   /** The server can be reached: attaches to the thread again, or reads what a new one will have. */
   async connected(): Promise<void> {
     if (this.#open.id !== undefined) await this.#attachAgain();
+    else if (this.#session.link === "lost") this.#session.warn("Connected again.");
     if (this.#open.id === undefined) await this.#unlessLost(this.#open.readDefaults());
   }
 
