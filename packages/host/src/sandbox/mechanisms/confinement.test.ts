@@ -44,6 +44,21 @@ test("makes a listed root writable even inside of a protected folder", async () 
   ]);
 });
 
+test("shows the folder of a link to a program, but not where the folder itself leads", async () => {
+  const [workspace, beside, secret] = [folder(), folder(), folder()];
+  symlinkSync("/bin/sh", join(beside, "claude"));
+  const elsewhere = `${folder()}-link`;
+  symlinkSync(secret, elsewhere);
+  onTestFinished(() => rmSync(elsewhere));
+  const programs = [join(beside, "claude"), join(elsewhere, "missing")];
+  const { binds } = await confine(
+    { policy: { type: "readOnly" }, workspace, cwd: workspace, programs },
+    nothing,
+  );
+  expect(binds).toContainEqual({ path: beside, writable: false });
+  expect(binds.map(({ path }) => path)).not.toContain(secret);
+});
+
 test("resolves links first, and leaves out roots that do not exist", async () => {
   const workspace = folder();
   const real = folder();

@@ -1,5 +1,5 @@
 import { lstat } from "node:fs/promises";
-import { join, resolve, sep } from "node:path";
+import { join, normalize, resolve, sep } from "node:path";
 import { type ConfinedPolicy, FlintError, isPathIn } from "@flint/protocol";
 import { folderIdentity } from "../../files/folder-identity.ts";
 import { realPathIfAny } from "../../files/path-kinds.ts";
@@ -118,7 +118,9 @@ export async function confine(request: ConfinementRequest, guard: FindProtectedP
   const ownRoots = await resolvedRoots(policy, workspace);
   const granted = await unmovedRoots(request.grantedRoots ?? [], request.identities);
   const roots = [...new Set([...ownRoots, ...granted.map(({ path }) => path)])];
-  const programs = (await existing(request.programs ?? [])).flatMap(shownFolder);
+  const given = (request.programs ?? []).map((path) => normalize(path));
+  const links = await unlinked(given.flatMap(shownFolder));
+  const programs = [...(await existing(given)).flatMap(shownFolder), ...links];
   const shown = await existing([workspace, ...SHOWN_IN_MASKS, ...programs, ...readOnlyPaths]);
   const folders = await stagedFolders(privateFolders, roots);
   const readable = [...shown, ...folders.map(({ path }) => path)].filter((path) => !roots.includes(path));
@@ -187,6 +189,12 @@ function shownFolder(program: string): string[] {
   if (mask === undefined) return [];
   const [top = ""] = program.slice(mask.length + 1).split(sep);
   return [join(mask, top)];
+}
+
+/** The folders that are no links themselves: what a link leads to is not shown for a program beside it. */
+async function unlinked(folders: readonly string[]): Promise<string[]> {
+  const real = await Promise.all(folders.map(realPathIfAny));
+  return folders.filter((folder, at) => real[at] === folder);
 }
 
 function isRootWritable(roots: readonly string[], { locked }: ProtectedPathSet): boolean {
