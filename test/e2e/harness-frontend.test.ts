@@ -78,6 +78,7 @@ describe("the harness front end", () => {
     expect(await readFile(`${path}/.harness/threads/${threadId}/events.jsonl`, "utf8")).toContain(
       "what is in this folder?",
     );
+    const before = asMessage(await wire.request("thread.get", { threadId }));
     wire.end();
     await wire.exited;
     const later = harness(path);
@@ -89,6 +90,7 @@ describe("the harness front end", () => {
       expect.arrayContaining(["thread.created", "turn.started", "item.completed", "turn.completed"]),
     );
     expect(JSON.stringify(got.events)).toContain(String(turnId));
+    expect(got.events).toEqual(before.events);
     const again = await turn(later, threadId, "hello again");
     expect(again.messages.at(-1)?.method).toBe("turn.completed");
   });

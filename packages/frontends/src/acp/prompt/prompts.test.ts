@@ -103,6 +103,11 @@ describe("an ACP prompt", () => {
     expect(client.of("tool_call_update").at(-1)).toMatchObject({
       _meta: { terminal_exit: { terminal_id: id, exit_code: 0 } },
     });
+    // Content replaces what was shown before.
+    for (const { content } of client.of("tool_call_update"))
+      expect(content ?? [{ type: "terminal", terminalId: id }]).toEqual([
+        { type: "terminal", terminalId: id },
+      ]);
   });
 
   test("shows an edit as old and new text with its line, and a new file as new text only [S3-14, S3-24, S3-44, S3-45]", async () => {
