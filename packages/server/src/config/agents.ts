@@ -2,7 +2,7 @@ import { access, constants } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { type AgentProgram, KNOWN_AGENTS, type ProcessSpan } from "@flint/drivers";
 import { installedAgent } from "../agent-programs/installed.ts";
-import { homeFolder, inheritedEnvironment, setting } from "./environment.ts";
+import { expandHome, homeFolder, inheritedEnvironment, setting } from "./environment.ts";
 import type { ConfigValues } from "./parse.ts";
 import { outsideProgram } from "./programs.ts";
 
@@ -114,7 +114,7 @@ function configuredAgent(id: string, config: ConfigValues | undefined): Configur
 
 /** A folder that the user may have written with `~/`. */
 function inHome(path: string): string {
-  return path.startsWith("~/") ? join(homeFolder() ?? "", path.slice(2)) : resolve(path);
+  return resolve(expandHome(path));
 }
 
 /** The variables of the environment that belong to an agent. */

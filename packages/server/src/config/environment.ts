@@ -83,6 +83,12 @@ export function homeFolder(): string | undefined {
   }
 }
 
+/** A path that the user may have written with `~/`; as it is if there is no home folder. */
+export function expandHome(path: string): string {
+  const home = homeFolder();
+  return home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path;
+}
+
 function inHome(...names: readonly string[]): string {
   const home = homeFolder();
   if (home !== undefined) return join(home, ...names);

@@ -1,5 +1,6 @@
 import type { McpServerConfig } from "@flint/core/ports";
 import { isRecord, networkRuleProblem } from "@flint/protocol";
+import { expandHome } from "./environment.ts";
 import { CONFIG_KEYS, rowNameOf } from "./keys/table.ts";
 import { ConfigError, ConfigValues } from "./parse.ts";
 
@@ -28,7 +29,7 @@ function serverOf(config: ConfigValues, name: string, expand: Expand): McpServer
   const network = config.get("mcp_servers.*.network", name);
   const writable = config.get("mcp_servers.*.writable", name);
   return {
-    ...({ type: "stdio", name, command: command ?? "", args, env } as const),
+    ...({ type: "stdio", name, command: expandHome(command ?? ""), args, env } as const),
     ...(network === undefined ? {} : { network: checkedHosts(network, name) }),
     ...(writable === undefined ? {} : { writable }),
   };

@@ -201,8 +201,13 @@ export const CONFIG_KEYS = {
     "user",
   ),
   ...AGENT_KEYS,
-  "mcp_servers.*.command": key(string, "a program", "Program of a stdio MCP server.", "user or project"),
-  "mcp_servers.*.args": key(strings, STRINGS, "Arguments of the program.", "user or project"),
+  "mcp_servers.*.command": key(
+    string,
+    "a program",
+    "Program of a stdio MCP server; `~/` is your home.",
+    "user or project",
+  ),
+  "mcp_servers.*.args": key(strings, STRINGS, "Arguments of the program, as they are.", "user or project"),
   "mcp_servers.*.env": key(
     pairs,
     PAIRS,
