@@ -1243,7 +1243,7 @@ export interface Methods {
     };
     result: Empty;
   };
-  /** List the MCP servers of the agent and their status. */
+  /** List the MCP servers of the agent and their status, and those that are configured for it: `notStarted` before the agent has started, `unreported` if it does not report them. */
   "mcpServerStatus/list": {
     params: {
       threadId?: Id;
@@ -1252,7 +1252,7 @@ export interface Methods {
     result: {
       data: {
         name: string;
-        status: "starting" | "ready" | "failed";
+        status: "notStarted" | "starting" | "ready" | "failed" | "unreported";
         error?: string;
         _meta?: Meta;
       }[];

@@ -112,4 +112,12 @@ export const SESSION_FAULTS: readonly Mutation[] = [
     replace: "",
     tests: ["packages/tui/src/input/completion/completer.test.ts"],
   },
+  {
+    name: "mcp-configured-unlisted",
+    promise: "MCP servers that are configured are listed before an agent has started them.",
+    file: "packages/core/src/handlers/config.ts",
+    find: "data: [...reported, ...others.map(({ name }) => ({ name, status }))]",
+    replace: "data: [...reported, ...others.slice(0, 0).map(({ name }) => ({ name, status }))]",
+    tests: ["packages/core/src/engine/settings.test.ts"],
+  },
 ];

@@ -374,6 +374,18 @@ describe("reading the configuration", () => {
     });
     expect((await client.call("mcpServerStatus/list", { threadId })).data).toEqual(mcpServers);
   });
+
+  test("shows the configured MCP servers before the agent starts, and if it does not report them", async () => {
+    const own = { type: "http", name: "docs", url: "http://docs.example", headers: {} } as const;
+    const client = testEngine({ mcpServers: [own] }).connect();
+    const listed = async (thread: { threadId?: string }) =>
+      (await client.call("mcpServerStatus/list", thread)).data;
+    const threadId = await client.startThread();
+    const notStarted = [{ name: "docs", status: "notStarted" }];
+    expect([await listed({}), await listed({ threadId })]).toEqual([notStarted, notStarted]);
+    await client.runTurn(threadId, "go");
+    expect(await listed({ threadId })).toEqual([{ name: "docs", status: "unreported" }]);
+  });
 });
 
 describe("turning off approvals and the sandbox at the same time", () => {

@@ -67,9 +67,15 @@ export const configHandlers: Pick<
     };
   },
 
-  async "mcpServerStatus/list"({ threadId }, { services }) {
+  async "mcpServerStatus/list"({ threadId }, { services, client }) {
     const driver = await driverOf(services, threadId);
-    return { result: { data: [...((await driver.mcpServers?.()) ?? [])] } };
+    const reported = (await driver.mcpServers?.()) ?? [];
+    const { registry } = services;
+    const configured = await registry.mcpServers(threadId, await folderOf(services, threadId, client.cwd));
+    const hasAgent = threadId !== undefined && registry.loaded(threadId)?.hasAgent === true;
+    const status = hasAgent ? ("unreported" as const) : ("notStarted" as const);
+    const others = configured.filter(({ name }) => reported.every((known) => known.name !== name));
+    return { result: { data: [...reported, ...others.map(({ name }) => ({ name, status }))] } };
   },
 
   async "agent/features/list"({ threadId }, { services }) {

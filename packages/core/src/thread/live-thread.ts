@@ -177,6 +177,11 @@ export class LiveThread {
     return this.turns.isClosed;
   }
 
+  /** Reports whether its agent runs or starts. */
+  get hasAgent(): boolean {
+    return this.#agent.isOpen;
+  }
+
   /** Closes the agent's session; the next turn opens a new one. */
   closeSession(): Promise<void> {
     return this.#agent.close();

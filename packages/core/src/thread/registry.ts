@@ -246,7 +246,7 @@ export class ThreadRegistry {
       folderIdentity: this.#options.folderIdentity,
       history,
       stateOf: (threadId) => this.#stateOf(threadId),
-      mcpServers: (cwd) => this.#mcpServers(id, cwd),
+      mcpServers: (cwd) => this.mcpServers(id, cwd),
       workspaces: this.#options.workspaces,
       clientTools: () => this.clientProvided.tools(id),
       clientHost: () => this.clientProvided.host(id),
@@ -261,10 +261,10 @@ export class ThreadRegistry {
     );
   }
 
-  /** The user's servers, then the client's, then the workspace's. The first of each name wins. */
-  async #mcpServers(threadId: string, cwd: string): Promise<readonly McpServerConfig[]> {
+  /** The user's servers, then those of a thread's client, then the workspace's. The first of each name wins. */
+  async mcpServers(threadId: string | undefined, cwd: string): Promise<readonly McpServerConfig[]> {
     const { mcpServers, workspaces } = this.#options;
-    const provided = this.clientProvided.mcpServers(threadId);
+    const provided = threadId === undefined ? [] : this.clientProvided.mcpServers(threadId);
     const named = new Map<string, McpServerConfig>();
     for (const server of [...mcpServers, ...provided, ...(await workspaces.configOf(cwd)).mcpServers]) {
       if (!named.has(server.name)) named.set(server.name, server);

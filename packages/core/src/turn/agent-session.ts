@@ -105,6 +105,11 @@ export class AgentSession {
     return this.#opening.opened;
   }
 
+  /** Reports whether it is open or being opened. */
+  get isOpen(): boolean {
+    return this.#opening !== undefined;
+  }
+
   /** Reports whether the agent has background work that outlasts its turns. */
   get isBusy(): boolean {
     return this.#opening?.session?.isBusy?.() === true;

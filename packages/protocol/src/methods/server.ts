@@ -138,7 +138,7 @@ export const SERVER_METHODS = {
     result: () => Empty,
   }),
   "mcpServerStatus/list": method({
-    doc: "List the MCP servers of the agent and their status.",
+    doc: "List the MCP servers of the agent and their status, and those that are configured for it: `notStarted` before the agent has started, `unreported` if it does not report them.",
     scope: "none",
     params: () => looseObject({ threadId: z.optional(Id) }),
     result: () =>
@@ -146,7 +146,7 @@ export const SERVER_METHODS = {
         data: z.array(
           looseObject({
             name: z.string(),
-            status: z.enum(["starting", "ready", "failed"]),
+            status: z.enum(["notStarted", "starting", "ready", "failed", "unreported"]),
             error: z.optional(z.string()),
           }),
         ),

@@ -121,7 +121,13 @@ const COLLABORATION_MODES = [
   { name: "Default", mode: "default", model: null, reasoning_effort: null },
 ];
 
-const RUNTIME_STATUS = { starting: "starting", ready: "connected", failed: "failed" } as const;
+const RUNTIME_STATUS = {
+  notStarted: "notStarted",
+  starting: "starting",
+  ready: "connected",
+  failed: "failed",
+  unreported: null,
+} as const;
 
 const NO_DETAILS = { tools: {}, resources: [], resourceTemplates: [], authStatus: "unsupported" };
 

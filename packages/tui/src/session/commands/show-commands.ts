@@ -96,6 +96,14 @@ export function showLimits(session: SessionContext): void {
   });
 }
 
+const MCP_STATUS = {
+  notStarted: "not started",
+  starting: "starting",
+  ready: "ready",
+  failed: "failed",
+  unreported: "configured; the agent does not report its status",
+} as const;
+
 /** The MCP servers and their status. */
 export function showMcp(session: SessionContext): void {
   session.run(async () => {
@@ -104,9 +112,10 @@ export function showMcp(session: SessionContext): void {
       "mcpServerStatus/list",
       threadId === undefined ? {} : { threadId },
     );
-    const rows = data.map(
-      ({ name, status, error }) => [name, error === undefined ? status : `${status}: ${error}`] as const,
-    );
+    const rows = data.map(({ name, status, error }) => {
+      const text = MCP_STATUS[status];
+      return [name, error === undefined ? text : `${text}: ${error}`] as const;
+    });
     session.openPage(textPage("MCP servers", rows.length === 0 ? [lineOf("None configured.")] : facts(rows)));
   });
 }
