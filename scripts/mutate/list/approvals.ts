@@ -212,6 +212,22 @@ export const APPROVAL_FAULTS: readonly Mutation[] = [
     only: "all the same",
   },
   {
+    name: "reconnecting-without-end",
+    promise: "An agent that tries to reach its model without end ends its turn.",
+    file: "packages/core/src/turn/silence-guard.ts",
+    find: "() => this.#giveUp()",
+    replace: "() => undefined",
+    tests: ["packages/core/src/engine/silence.test.ts"],
+  },
+  {
+    name: "busy-model-given-up",
+    promise: "An agent whose model answers that it is busy is not stopped as one that cannot reach it.",
+    file: "packages/core/src/turn/silence-guard.ts",
+    find: " && event.error.httpStatusCode === undefined",
+    replace: "",
+    tests: ["packages/core/src/engine/silence.test.ts"],
+  },
+  {
     name: "silence-of-a-command",
     promise: "An agent is not silent while one of its commands runs.",
     file: "packages/core/src/turn/silence-guard.ts",

@@ -225,3 +225,19 @@ test("notes what a thread without network refuses", async () => {
   expect(await gate.decide({ host: "registry.example", port: 443 })).toMatchObject({ allowed: false });
   expect(refused).toEqual([expect.stringContaining("allow hosts with --network HOST")]);
 });
+
+test("knows what an agent itself did not reach, the last three, until it does", async () => {
+  const { gate } = setUp([], [], { network: { hosts: ["registry.example:443"] } });
+  gate.onFailed({ ...REGISTRY, allowed: true, reason: "the host was not found" });
+  expect(gate.refusedToAgent).toEqual([{ ...REGISTRY, reason: "the host was not found" }]);
+  expect(await gate.decide(REGISTRY)).toEqual(ALLOWED);
+  expect(gate.refusedToAgent).toEqual([]);
+  for (const port of [1, 2, 3, 4]) gate.onFailed({ host: "a.example", port, allowed: false, reason: "no" });
+  expect(gate.refusedToAgent.map(({ port }) => port)).toEqual([2, 3, 4]);
+});
+
+test("a connection that a command did not make is not one of its agent", async () => {
+  const { gate } = setUp(["make"], [], { network: "none" });
+  await gate.decide({ ...REGISTRY, itemId: "item-make" });
+  expect(gate.refusedToAgent).toEqual([]);
+});

@@ -71,6 +71,8 @@ export class NetworkGate {
   /** Endpoints allowed once after the command that asked had ended: for the next run of exactly that command. */
   readonly #retries = new Set<string>();
   readonly #denied = new HostRules();
+  /** Connections that an agent itself did not get, by endpoint. */
+  readonly #refusedToAgent = new Map<string, RefusedConnection>();
 
   constructor(options: NetworkGateOptions) {
     this.#options = options;
@@ -113,6 +115,11 @@ export class NetworkGate {
     return connections.flatMap(({ host, port, allowed, reason = "it is not allowed" }) =>
       allowed ? [] : [{ host, port, reason }],
     );
+  }
+
+  /** The last connections of an agent itself that were refused or failed, and not made since. */
+  get refusedToAgent(): readonly RefusedConnection[] {
+    return [...this.#refusedToAgent.values()];
   }
 
   /** Removes and returns what became of the connections of a command, by its item. */
@@ -206,9 +213,21 @@ export class NetworkGate {
   }
 
   #note(commands: readonly CommandItem[], connection: DecidedConnection): void {
-    for (const { id } of commands) mapIn(this.#connections, id).set(formatEndpoint(connection), connection);
+    const key = formatEndpoint(connection);
+    for (const { id } of commands) mapIn(this.#connections, id).set(key, connection);
+    if (commands.length === 0) this.#noteOfAgent(key, connection);
+  }
+
+  #noteOfAgent(key: string, { host, port, reason }: DecidedConnection): void {
+    this.#refusedToAgent.delete(key);
+    if (reason !== undefined) this.#refusedToAgent.set(key, { host, port, reason });
+    const [oldest] = this.#refusedToAgent.keys();
+    if (oldest !== undefined && this.#refusedToAgent.size > MOST_NAMED) this.#refusedToAgent.delete(oldest);
   }
 }
+
+/** The number of an agent's refused connections that an error names. */
+const MOST_NAMED = 3;
 
 const ALLOWED: ConnectionDecision = { allowed: true };
 const DECLINED: ConnectionDecision = { allowed: false, reason: "it was declined" };

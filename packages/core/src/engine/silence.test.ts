@@ -1,6 +1,7 @@
 import type { TurnContext, TurnOutcome } from "@flint/core/ports";
-import { BareDriver, type TestEngineOptions, testEngine } from "@flint/testkit";
-import { expect, test } from "vitest";
+import type { TurnError } from "@flint/protocol";
+import { BareDriver, Gate, type TestEngineOptions, testEngine } from "@flint/testkit";
+import { describe, expect, test } from "vitest";
 
 const COMMAND = {
   type: "commandExecution",
@@ -85,4 +86,70 @@ test("an open approval is not silence", async () => {
   await client.waitFor("approval/requested");
   await server.clock.advance(500_000);
   expect(client.eventsOf("turn/completed")).toEqual([]);
+});
+
+describe("an agent that cannot reach its model and tries again without end", () => {
+  const message = "Reconnecting... waiting for network";
+  const error = { message, errorInfo: "Other", additionalDetails: "Connection failed" } as const;
+  const FIVE_MINUTES = 300_000;
+
+  function reconnecting(more: Partial<TurnError> = {}) {
+    let report = () => {};
+    let answer = () => {};
+    const begun = new Gate();
+    const driver = silentAfter((turn) => {
+      begun.open();
+      report = () => turn.emit({ type: "error", error: { ...error, ...more }, willRetry: true });
+      answer = () => turn.emit({ type: "item/started", item: { type: "agentMessage", id: "m1", text: "" } });
+    });
+    return { driver, begun: begun.opened, report: () => report(), answer: () => answer() };
+  }
+
+  test("ends its turn after five minutes with its last report [S4-25]", async () => {
+    const { driver, begun, report } = reconnecting();
+    const { server, client } = await started(driver, { silenceTimeoutMs: 3_600_000 });
+    await begun;
+    for (let minute = 0; minute < 5; minute += 1) {
+      report();
+      await server.clock.advance(59_999);
+    }
+    expect(client.eventsOf("turn/completed")).toEqual([]);
+    await server.clock.advance(5);
+    await client.waitFor("turn/completed");
+    const [ended] = client.eventsOf("turn/completed");
+    expect(ended?.data.turn).toMatchObject({
+      status: "failed",
+      error: {
+        errorInfo: "AgentFailed",
+        message: expect.stringMatching(
+          /did not reach its model for 300 seconds.*network \(Connection failed\)/,
+        ),
+      },
+    });
+  });
+
+  test("has five minutes again after its model has answered", async () => {
+    const { driver, begun, report, answer } = reconnecting();
+    const { server, client } = await started(driver, { silenceTimeoutMs: 3_600_000 });
+    await begun;
+    report();
+    await server.clock.advance(FIVE_MINUTES - 1);
+    answer();
+    report();
+    await server.clock.advance(FIVE_MINUTES - 1);
+    expect(client.eventsOf("turn/completed")).toEqual([]);
+    await server.clock.advance(1);
+    await client.waitFor("turn/completed");
+  });
+
+  test("is not stopped while its model answers with a status, as one that is busy does", async () => {
+    const { driver, begun, report } = reconnecting({ httpStatusCode: 529 });
+    const { server, client } = await started(driver, { silenceTimeoutMs: 3_600_000 });
+    await begun;
+    report();
+    await server.clock.advance(2 * FIVE_MINUTES);
+    expect(client.eventsOf("turn/completed")).toEqual([]);
+    await server.clock.advance(3_600_000);
+    await client.waitFor("turn/completed");
+  });
 });

@@ -157,6 +157,7 @@ export class ThreadTurns {
       refreshScope: () => sandbox.refreshScope(),
       connectionsOf: (itemId) => network.take(itemId),
       refused: (itemId) => network.refused(itemId),
+      refusedToAgent: () => network.refusedToAgent,
       ...sandbox.inspections,
       deferred: this.#deferred,
       session,

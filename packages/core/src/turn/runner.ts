@@ -78,6 +78,8 @@ export interface TurnRunnerOptions {
   connectionsOf(itemId: string): readonly DecidedConnection[];
   /** Returns the connections that were refused to the command of an item so far. */
   refused(itemId: string): readonly RefusedConnection[];
+  /** Returns the last connections of the agent itself that were refused or failed. */
+  refusedToAgent(): readonly RefusedConnection[];
   /** Finds out what the sandbox kept a command from. */
   readonly denials?: Sandbox["denials"];
   /** Finds files that the sandbox cannot keep commands from creating. */
@@ -141,7 +143,8 @@ export class TurnRunner {
       extendThread: (extended) => options.extendBudget(extended),
     });
     const { silenceMs: limitMs } = options;
-    this.#silence = new SilenceGuard({ clock, limitMs, silent: stopFor });
+    const refused = options.refusedToAgent.bind(options);
+    this.#silence = new SilenceGuard({ clock, limitMs, refused, silent: stopFor });
     this.#userRequests = new TurnRequests({
       ...{ turnId, requests, offers: options.offers, onError: failed },
       ...{ guard: this.#guard, files: this.#files },

@@ -1,11 +1,13 @@
-import { isKnownItem, type ThreadItem, type TurnError } from "@flint/protocol";
-import type { Clock, DriverEvent } from "../ports/index.ts";
+import { formatEndpoint, isKnownItem, type ThreadItem, type TurnError } from "@flint/protocol";
+import type { Clock, DriverEvent, RefusedConnection } from "../ports/index.ts";
 
 /** The parts of its turn that a guard uses. */
 export interface SilenceGuardOptions {
   readonly clock: Clock;
   /** Time for which the agent may report nothing. Absent: unlimited. */
   readonly limitMs: number | undefined;
+  /** Connections of the agent itself that were refused or failed. */
+  refused(): readonly RefusedConnection[];
   /** Ends the turn for this reason. */
   silent(error: TurnError): void;
 }
@@ -13,8 +15,14 @@ export interface SilenceGuardOptions {
 /** Items in which a model speaks. While any other is open, a tool or a command runs, which may take its time. */
 const SPOKEN: ReadonlySet<string> = new Set(["agentMessage", "reasoning", "plan", "userMessage"]);
 
+/** Time for which an agent may try again without an answer of its model. */
+const UNREACHABLE_MS = 300_000;
+
+/** Reports that say nothing about whether the model answers. */
+const BESIDE: ReadonlySet<string> = new Set(["warning", "session", "position", "limits"]);
+
 /**
- * Ends a turn whose agent lives and reports nothing. Silence counts only while its model is expected to speak: not while
+ * Ends a turn whose agent lives and reports nothing, or nothing but that it tries again to reach its model. Silence counts only while its model is expected to speak: not while
  * a tool or a command runs, and not while the user or a client is asked.
  */
 export class SilenceGuard {
@@ -24,6 +32,8 @@ export class SilenceGuard {
   #agent = "";
   #lastReport = 0;
   #cancel: (() => void) | undefined;
+  /** The last failure to reach the model, and when they began. */
+  #unreachable: { readonly error: TurnError; readonly cancel: () => void } | undefined;
 
   constructor(options: SilenceGuardOptions) {
     this.#options = options;
@@ -40,6 +50,7 @@ export class SilenceGuard {
   /** Takes note of what the agent reports. Cheap, because it is called with every delta. */
   observe(event: DriverEvent): void {
     this.#lastReport = this.#options.clock.monotonic();
+    this.#observeFailure(event);
     if (event.type === "item/started" && !isSpoken(event.item)) this.#openTools.add(event.item.id);
     else if (event.type === "item/completed") this.#openTools.delete(event.item.id);
   }
@@ -47,6 +58,7 @@ export class SilenceGuard {
   /** Runs a request of the agent; while it is open, the agent waits. */
   async during<Answer>(request: () => Promise<Answer>): Promise<Answer> {
     this.#requests += 1;
+    this.#reached();
     try {
       return await request();
     } finally {
@@ -59,6 +71,37 @@ export class SilenceGuard {
   close(): void {
     this.#cancel?.();
     this.#cancel = undefined;
+    this.#reached();
+  }
+
+  /** A response with a status is an answer: how often that is tried again is for the agent to limit. */
+  #observeFailure(event: DriverEvent): void {
+    if (BESIDE.has(event.type)) return;
+    const isFailure = event.type === "error" && event.willRetry && event.error.httpStatusCode === undefined;
+    if (!isFailure) this.#reached();
+    if (!isFailure || this.#requests > 0) return;
+    const { error } = event;
+    const cancel =
+      this.#unreachable?.cancel ?? this.#options.clock.after(UNREACHABLE_MS, () => this.#giveUp());
+    this.#unreachable = { error, cancel };
+  }
+
+  #reached(): void {
+    this.#unreachable?.cancel();
+    this.#unreachable = undefined;
+  }
+
+  #giveUp(): void {
+    const { message = "", additionalDetails } = this.#unreachable?.error ?? {};
+    const last = additionalDetails === undefined ? message : `${message} (${additionalDetails})`;
+    const refused = this.#options
+      .refused()
+      .map(
+        ({ reason, ...endpoint }) => ` It may not or cannot reach ${formatEndpoint(endpoint)}: ${reason}.`,
+      );
+    const seconds = UNREACHABLE_MS / 1000;
+    const text = `${this.#agent} did not reach its model for ${seconds} seconds and was stopped. Its last report: ${last}.${refused.join("")}`;
+    this.#options.silent({ message: text, errorInfo: "AgentFailed" });
   }
 
   #check(limitMs: number): void {

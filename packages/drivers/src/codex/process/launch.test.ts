@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { CommandSandbox } from "@flint/host/sandbox";
 import type { ThreadSettings } from "@flint/protocol";
-import { needs, waitForExit } from "@flint/testkit";
+import { needs, testEngine, waitForExit } from "@flint/testkit";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { sessionSpec, threadSandbox } from "../../testing/session-spec.ts";
 import { CodexDriver } from "../driver.ts";
@@ -19,14 +19,14 @@ function escalated(command: string) {
 }
 
 /** Codex without the offline model of Flint: a provider in its own configuration leads there. */
-async function configuredFixture() {
+async function configuredFixture(address?: string) {
   const { model, settings, cwd, outside, stateFolder, program } = await codexFixture();
   const commands = new CommandSandbox({ environment: process.env, scopeFolder: `${stateFolder}/scopes` });
   onTestFinished(() => commands.closeScope("t"));
   const sandbox = threadSandbox(commands, () => false);
   const home = `${outside}/home`;
   await mkdir(home);
-  const provider = `name = "Local"\nbase_url = "${model.url}/v1"\nwire_api = "responses"\n`;
+  const provider = `name = "Local"\nbase_url = "${address ?? model.url}/v1"\nwire_api = "responses"\n`;
   const config = `model = "offline"\nmodel_provider = "local"\n[model_providers.local]\n${provider}`;
   await writeFile(`${home}/config.toml`, config);
   const environment = { CODEX_HOME: home };
@@ -38,7 +38,7 @@ async function configuredFixture() {
     onTestFinished(() => session.close());
     return session;
   };
-  return { open, settings, cwd };
+  return { open, settings, cwd, driver, commands };
 }
 
 describe("an approved command that Codex runs outside of its own sandbox", () => {
@@ -110,6 +110,22 @@ real("reaches in its sandbox the model that only the user's own configuration na
   expect(outcome).toEqual({ status: "completed" });
   expect(turn.actions).toMatchObject([{ kind: "command", command: "touch made" }]);
   expect(existsSync(`${cwd}/made`)).toBe(true);
+});
+
+real("ends the turn of a Codex that goes on reconnecting, and names what it did not reach", async () => {
+  const { driver, commands, cwd } = await configuredFixture("https://model.invalid:4000");
+  const server = testEngine({ otherDrivers: [driver], sandbox: commands, silenceTimeoutMs: 3_600_000 });
+  const client = server.connect();
+  const threadId = await client.startThread({ model: "codex/default", cwd, approvalPolicy: "never" });
+  await client.startTurn(threadId, "go");
+  await client.waitFor("error");
+  expect(client.eventsOf("error")[0]?.data).toMatchObject({ willRetry: true });
+  await server.clock.advance(300_000);
+  const { data } = await client.waitFor("turn/completed");
+  expect(data.turn.error).toMatchObject({
+    errorInfo: "AgentFailed",
+    message: expect.stringMatching(/did not reach its model.*Reconnecting.*model\.invalid:4000: /),
+  });
 });
 
 describe("the sandbox of a process", () => {
