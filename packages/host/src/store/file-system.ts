@@ -93,19 +93,31 @@ export const OPEN = {
   folder: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
 } as const;
 
+/** An open file, and what was known of it when it was opened. */
+export interface OpenFile {
+  readonly file: number;
+  readonly stats: Stats;
+}
+
 /** Opens a regular file; throws for a pipe, a socket or a device. */
-export function openRegular(files: FileSystem, path: string, flags: number): number {
+export function openKnown(files: FileSystem, path: string, flags: number): OpenFile {
   const file = files.openSync(path, flags, FILE_MODE);
-  if (files.fstatSync(file).isFile()) return file;
+  const stats = files.fstatSync(file);
+  if (stats.isFile()) return { file, stats };
   closeQuietly(files, file);
   throw new Error(`${path} is not a regular file`);
 }
 
+/** The same, without what is known of it. */
+export function openRegular(files: FileSystem, path: string, flags: number): number {
+  return openKnown(files, path, flags).file;
+}
+
 /** Opens a regular file and makes sure that only its owner can access it, whatever the umask and its creator. */
 export function openPrivate(files: FileSystem, path: string, flags: number): number {
-  const file = openRegular(files, path, flags);
+  const { file, stats } = openKnown(files, path, flags);
   try {
-    if (hasOtherMode(files.fstatSync(file), FILE_MODE)) files.fchmodSync(file, FILE_MODE);
+    if (hasOtherMode(stats, FILE_MODE)) files.fchmodSync(file, FILE_MODE);
     return file;
   } catch (error) {
     // A file that cannot be made private is not used.

@@ -106,10 +106,9 @@ export class JsonlStore implements Store {
   }
 
   async turns(threadId: string, page: TurnPage): Promise<Page<Turn>> {
-    return this.#reading(threadId, async (_folder, file) => {
-      const { size } = this.#files.fstatSync(file);
-      return readTurnPage({ files: this.#files, file, size }, page);
-    });
+    return this.#reading(threadId, (_folder, file, size) =>
+      readTurnPage({ files: this.#files, file, size }, page),
+    );
   }
 
   async list(query: ThreadQuery): Promise<Page<Thread>> {
@@ -162,13 +161,13 @@ export class JsonlStore implements Store {
 
   async #reading<Result>(
     threadId: string,
-    action: (folder: ThreadFolder, file: number) => Promise<Result>,
+    action: (folder: ThreadFolder, file: number, size: number) => Promise<Result>,
   ): Promise<Result> {
     const folder = await this.#folder(threadId);
     return this.#slots.run(async () => {
-      const file = folder.openLog("read");
+      const { file, stats } = folder.readLog();
       try {
-        return await action(folder, file);
+        return await action(folder, file, stats.size);
       } catch (error) {
         throw folder.failure("could not be read", error);
       } finally {

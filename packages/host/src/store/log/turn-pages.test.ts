@@ -85,4 +85,11 @@ describe("a long thread", () => {
     }
     expect(reads[1]).toEqual(reads[0]);
   });
+
+  test("asks once for the size of its log when it returns its last page", async () => {
+    const { store, plan } = await writeLong(100);
+    plan.calls.length = 0;
+    await store.turns("t1", { limit: 10, cursor: undefined });
+    expect(plan.calls.filter((call) => call === "fstatSync")).toHaveLength(1);
+  });
 });

@@ -6,8 +6,9 @@ import {
   type FileSystem,
   isTemporary,
   OPEN,
+  type OpenFile,
+  openKnown,
   openPrivate,
-  openRegular,
   restrictFolder,
 } from "../file-system.ts";
 import type { ThreadLock, ThreadLockAttempt } from "./thread-locks.ts";
@@ -33,12 +34,20 @@ export class ThreadFolder {
     if (this.#files.lstatSync(this.logPath) === undefined) throw threadNotFound(this.threadId);
   }
 
-  /** Opens the log to read it, or also to append to it; `threadNotFound` if there is none. */
-  openLog(purpose: "read" | "append"): number {
+  /** Opens the log to read it; `threadNotFound` if there is none. */
+  readLog(): OpenFile {
+    return this.#opened(() => openKnown(this.#files, this.logPath, OPEN.read));
+  }
+
+  /** Opens the log to read it and to append to it; `threadNotFound` if there is none. */
+  appendLog(): number {
+    return this.#opened(() => openPrivate(this.#files, this.logPath, OPEN.appendLog));
+  }
+
+  #opened<File>(open: () => File): File {
     try {
       assertThreadFolder(this.#files, this.path, this.threadId);
-      if (purpose === "read") return openRegular(this.#files, this.logPath, OPEN.read);
-      return openPrivate(this.#files, this.logPath, OPEN.appendLog);
+      return open();
     } catch (error) {
       if (codeOf(error) === "ENOENT") throw threadNotFound(this.threadId);
       throw this.failure("could not be opened", error);

@@ -140,7 +140,7 @@ export class ThreadOpener {
   }
 
   async #openLocked(folder: ThreadFolder, lock: ThreadLock): Promise<OpenedThread> {
-    const descriptor = folder.openLog("append");
+    const descriptor = folder.appendLog();
     return withCleanup(
       async () => {
         await folder.tidy();

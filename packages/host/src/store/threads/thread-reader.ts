@@ -47,9 +47,9 @@ export async function* readEvents(
   folder: ThreadFolder,
   afterSeq: number,
 ): AsyncGenerator<StoredEvent> {
-  const file = folder.openLog("read");
+  const { file, stats } = folder.readLog();
   try {
-    const log: OpenLog = { files, file, size: files.fstatSync(file).size };
+    const log: OpenLog = { files, file, size: stats.size };
     await readHeader(log, folder.threadId);
     const start = afterSeq > 0 ? await findPositionAfter(log, afterSeq) : { offset: 0, seq: 0 };
     const reader = new LogReader(files, file, new Sequence(start.seq), start.offset);
