@@ -111,7 +111,7 @@ export class OpenRequests {
     if (verdict.kind === "allow") {
       await this.#useUp(granted ?? []);
       this.decided.noteAllowed(turnId, action, verdict.allowance);
-      const isLasting = granted?.some(({ scope }) => scope !== "once") === true;
+      const isLasting = granted?.every(({ scope }) => scope !== "once") === true;
       const allowed = { outcome: "allow", scope: "once", ...grantedTo(action) } as const;
       if (widening === undefined)
         return this.#withFolders({ turnId, agent, action, guarantees, isLasting }, allowed);

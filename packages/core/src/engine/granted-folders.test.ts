@@ -1,5 +1,5 @@
 import { MemoryStore } from "@flint/host/store";
-import type { Action, Decision, ThreadSettings } from "@flint/protocol";
+import type { Action, Decision, SandboxPolicy, ThreadSettings } from "@flint/protocol";
 import { BareDriver, FakeSandbox, type TestClient, type TestEngineOptions, testEngine } from "@flint/testkit";
 import { expect, test } from "vitest";
 import type { ActionDecision, TurnContext, TurnOutcome, WritablePath } from "../ports/index.ts";
@@ -212,4 +212,22 @@ test("a folder that became writable stays so after a restart of the server", asy
   const after = fixture({}, { store });
   await after.client.runTurn(threadId, "go on");
   expect(after.runs[0]?.settings.sandboxPolicy).toMatchObject({ writableRoots: ["/outside"] });
+});
+
+test("a file that is allowed in the thread and a change that is allowed once open no folder together", async () => {
+  const sandboxPolicy: SandboxPolicy = { type: "workspaceWrite", writableRoots: ["/outside"] };
+  const { client, engine, runs } = fixture({}, { sandboxPolicy });
+  const threadId = await client.startThread();
+  const first = await client.startTurn(threadId, "go");
+  await answer(client, threadId, 0, IN_THREAD);
+  await client.turnEnd(first);
+  await client.call("thread/settings/update", { threadId, sandbox: { type: "workspaceWrite" } });
+  const second = await client.startTurn(threadId, "go");
+  await client.waitFor("approval/requested", () => client.eventsOf("approval/requested").length > 1);
+  await engine.clock.advance(600_000);
+  await client.turnEnd(second);
+  await answer(client, threadId, 1, ONCE);
+  await client.runTurn(threadId, "go on");
+  expect(runs.map(({ decision }) => decision?.outcome)).toEqual(["allow", "deny", "allow"]);
+  expect(rootsIn(client)).toEqual([undefined]);
 });
