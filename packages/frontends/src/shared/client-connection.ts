@@ -134,7 +134,10 @@ export class ClientConnection implements Client {
         const respondFirst = (result: Result<Name>): void => {
           // Some requests wait for minutes.
           const revoked = isRevoked(rights) ? rightsError(rights, method, params) : undefined;
-          if (revoked !== undefined) return reject(revoked);
+          if (revoked !== undefined) {
+            reject(revoked);
+            return;
+          }
           respond?.(result);
           resolve(result);
         };

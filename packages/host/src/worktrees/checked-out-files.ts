@@ -140,7 +140,7 @@ async function restorePointer(top: string, path: string, { text, mode }: Pointer
   await rename(next, join(top, path));
 }
 
-/** Whether git makes of a file what the index has of it. The filter runs in the sandbox. */
+/** Reports whether git makes the content in the index of a file. The filter runs in the sandbox. */
 async function isSamePointer(
   sandbox: Pick<Sandbox, "launch">,
   { git, top, repository, environment, ...request }: LfsRequest,

@@ -121,7 +121,7 @@ export async function modelAddresses(
   return (await Promise.all(found)).flat();
 }
 
-/** Where an agent's folder is. */
+/** Returns the path of an agent's folder: where a variable has moved it, else below the home. */
 export function folderPath(folder: AgentFolder, environment: Variables, home: string): string {
   return movedPath(folder, environment) ?? join(home, folder.path);
 }

@@ -56,7 +56,7 @@ export class Completer {
   readonly #sources: CompletionSources;
   #picker: Picker<Completion> | undefined;
   #trigger: Trigger | undefined;
-  /** What the list was made for. */
+  /** The text that the list was made for. */
   #listed: Trigger | undefined;
   /** The list that was dismissed: it stays closed until something else is completed. */
   #dismissed: string | undefined;
