@@ -97,14 +97,6 @@ export const SESSION_FAULTS: readonly Mutation[] = [
     tests: ["packages/tui/src/draw/timeline.test.ts"],
   },
   {
-    name: "command-as-prompt",
-    promise: "The name of a command after options is not sent to a model.",
-    file: "packages/cli/src/command-line/dispatch.ts",
-    find: "if (named !== undefined)",
-    replace: "if (named === undefined && args.length < 0)",
-    tests: ["test/e2e/command.test.ts"],
-  },
-  {
     name: "stale-completion-inserted",
     promise: "A completion of an earlier text is never inserted.",
     file: "packages/tui/src/input/completion/completer.ts",

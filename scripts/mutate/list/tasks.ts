@@ -464,12 +464,4 @@ export const TASK_FAULTS: readonly Mutation[] = [
     tests: ["packages/server/src/tasks-roles.test.ts"],
     only: "S2-15",
   },
-  {
-    name: "threads-of-tasks-listed",
-    promise: "The list of threads leaves out those in which tasks work.",
-    file: "packages/cli/src/commands/threads/list.ts",
-    find: "{ ofTasks: tasks === true }",
-    replace: "tasks === true ? { ofTasks: true } : {}",
-    tests: ["test/e2e/tasks-commands.test.ts"],
-  },
 ];
