@@ -50,6 +50,8 @@ export class FleetWorker {
   readonly #instance = mintId();
   #taker: RunTaker | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
+  /** One after the other, so that the last one is known. */
+  #lastBeat: Promise<void> = Promise.resolve();
   #unsubscribe: (() => void) | undefined;
   #isDraining = false;
   /** Called when the last of the running tasks has ended. */
@@ -69,7 +71,7 @@ export class FleetWorker {
   async start(): Promise<void> {
     const { queue, store, pools = [DEFAULT_POOL], name, concurrency } = this.#options;
     await this.#claimName();
-    this.#heartbeat = setInterval(() => void this.#beat(), HEARTBEAT_MS);
+    this.#heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS);
     this.#unsubscribe = store.subscribe((change) => this.#onChange(change));
     this.#taker = queue.take([poolOfWorker(name), ...pools], concurrency, ({ task }) => this.#take(task));
   }
@@ -81,10 +83,10 @@ export class FleetWorker {
 
   /** Takes nothing more and lets what runs come to its end, but not longer than this; then it is given back. */
   async drain(milliseconds: number): Promise<void> {
-    const { store, workers, after = afterTimeout, onProblem } = this.#options;
+    const { store, after = afterTimeout, onProblem } = this.#options;
     this.#isDraining = true;
-    void this.#beat();
-    const left = Promise.resolve(this.#taker?.close()).then(() => workers.leave(this.#options));
+    this.#beat();
+    const left = Promise.resolve(this.#taker?.close()).then(() => this.#leave());
     let cancel = () => {};
     const stopped = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
@@ -99,6 +101,13 @@ export class FleetWorker {
     cancel();
     this.#unsubscribe?.();
     clearInterval(this.#heartbeat);
+  }
+
+  /** Takes the worker off the list, where a heartbeat that comes later would put it back. */
+  async #leave(): Promise<void> {
+    clearInterval(this.#heartbeat);
+    await this.#lastBeat;
+    await this.#options.workers.leave(this.#options);
   }
 
   /** Says what a worker leaves behind whose Redis does not answer. */
@@ -123,7 +132,12 @@ export class FleetWorker {
     }
   }
 
-  async #beat(): Promise<void> {
+  #beat(): void {
+    this.#lastBeat = this.#lastBeat.then(() => this.#keepListed());
+  }
+
+  /** Never rejects. */
+  async #keepListed(): Promise<void> {
     const { workers } = this.#options;
     const row = this.#row();
     const isToDrain = await workers
