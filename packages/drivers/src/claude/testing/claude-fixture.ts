@@ -88,6 +88,7 @@ export class ClaudeFixture implements FixtureFolders {
       offlineModel: async () => model.url,
       trace: (direction, _kind, line) => lines.push(`${direction === "in" ? "<-" : "->"} ${line}`),
       version: "0.0.0",
+      stateFolder: join(setup.folder, "state"),
       ...options.agent,
     };
     const driver = new ClaudeDriver(agent, setup.clock, setup.folder);

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstat, mkdir, readdir, realpath, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { errorMessage } from "@flint/protocol";
 import {
   isInUse,
@@ -10,7 +11,7 @@ import {
   type SessionRecord,
   saveRecord,
 } from "./session-record.ts";
-import { publicationOf, TranscriptFiles } from "./transcript-files.ts";
+import { publicationOf, type SessionFile, TranscriptFiles } from "./transcript-files.ts";
 import type { Transcripts } from "./transcripts.ts";
 
 /** Options of the sessions of one thread: their folders, and the format of their files. */
@@ -29,6 +30,10 @@ export interface ThreadSessionsOptions {
 
 /** Time for which sessions that could not be published are kept while their thread is not used. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Time between two looks for a session that another thread's agent has begun, and the number of further looks. */
+const WRITTEN_MS = 100;
+const MAX_TRIES = 10;
 
 /** Larger sessions are published once their agent has ended: to check one takes time in which nothing else is done. */
 const MAX_BYTES_AFTER_TURN = 16 * 1024 * 1024;
@@ -260,13 +265,22 @@ export class ThreadSessions {
 
   /** Copies a session from the agent's own folder, where other threads publish theirs first. */
   async #copyIn(id: string): Promise<OwnSession> {
-    if (await this.#isAnothers(id)) await ThreadSessions.publish(this.#options, id);
-    const found = await this.#originals.read(id);
+    const found = (await this.#isAnothers(id)) ? await this.#publishedBy(id) : await this.#originals.read(id);
     if (found === undefined) return {};
     // One that the agent has put here itself is not what is resumed.
     for (const path of await this.#own.find(id)) await this.#own.remove(path);
     await this.#own.write(found.path, found.content);
     return { original: { path: found.path, identity: found.identity, known: found.content.length } };
+  }
+
+  /** Has the thread that began a session publish it; agents write theirs a moment after their turn has ended. */
+  async #publishedBy(id: string): Promise<SessionFile | undefined> {
+    for (let tries = 0; ; tries += 1) {
+      await ThreadSessions.publish(this.#options, id);
+      const found = await this.#originals.read(id);
+      if (found !== undefined || tries === MAX_TRIES) return found;
+      await setTimeout(WRITTEN_MS);
+    }
   }
 
   async #isAnothers(id: string): Promise<boolean> {
