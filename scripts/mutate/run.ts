@@ -54,7 +54,9 @@ export function runTests(
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", () => {
-      const [, passed, failed] = COUNTS.exec(output.trimEnd().split("\n").at(-1) ?? "") ?? [];
+      // What vitest prints to stderr may come between and after the lines of its output.
+      const counted = output.split("\n").findLast((line) => COUNTS.test(line));
+      const [, passed, failed] = COUNTS.exec(counted ?? "") ?? [];
       if (passed === undefined || failed === undefined) return reject(new Error(`No counts:\n${output}`));
       resolve({ passed: Number(passed), failed: Number(failed), output });
     });
