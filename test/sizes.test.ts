@@ -19,7 +19,11 @@ const SEAMS = new Set([
   ...["host/src/files/folder-identity.ts", "agent/src/tools/shell/review-commands.ts"],
   "server/src/single-instance/claim.ts",
   // What two parts know of each other.
-  ...["agent/src/models/ai-sdk/language-model.ts", "tui/src/terminal/device.ts"],
+  ...[
+    "agent/src/models/ai-sdk/language-model.ts",
+    "tui/src/terminal/device.ts",
+    "host/src/files/process-owner.ts",
+  ],
   ...["tasks/src/run/run-observer.ts", "tasks/src/service/verify-task.ts", "tasks/src/store/stored-event.ts"],
   ...["tui/src/session/commands/command-context.ts", "tasks/src/queue/bull/concurrency-limit.ts"],
   // Parts that everything uses, below everything.

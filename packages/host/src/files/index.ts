@@ -10,6 +10,7 @@ export {
   readImage,
 } from "./image.ts";
 export { exists, isFolder, realPathOrSame, realPathOrSameSync } from "./path-kinds.ts";
+export { mayStillRun, processOwner } from "./process-owner.ts";
 export {
   asFileAccessError,
   type Content,

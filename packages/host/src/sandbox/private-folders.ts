@@ -1,7 +1,8 @@
-import { chmod, mkdir, mkdtemp, readdir, readlink, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Clock, PrivateFolder } from "@flint/core/ports";
+import { mayStillRun, processOwner } from "../files/process-owner.ts";
 import { FileCopies } from "./file-copies.ts";
 import type { StagedFolder } from "./mechanisms/private-mounts.ts";
 
@@ -12,6 +13,8 @@ export interface PrivateFoldersLease {
   /** Takes over the last accepted changes, and removes everything else. Never rejects. */
   release(): Promise<void>;
 }
+
+const PREFIX = "flint-agent-";
 
 /** Contents shown for missing read-only names, by kind. */
 const PLACEHOLDERS = { folder: undefined, "empty.json": "{}\n", "empty.txt": "" } as const;
@@ -63,10 +66,9 @@ export class PrivateFolders {
   async #create(): Promise<string> {
     const parent = this.#parent ?? tmpdir();
     await mkdir(parent, { recursive: true, mode: 0o700 });
-    const prefix = await ownerPrefix();
-    this.#swept ??= removeAbandoned(parent, prefix);
+    this.#swept ??= removeAbandoned(parent);
     await this.#swept;
-    return mkdtemp(join(parent, `${prefix}${process.pid}-`));
+    return mkdtemp(join(parent, `${PREFIX}${await processOwner()}-`));
   }
 }
 
@@ -84,26 +86,13 @@ function placeholderFor(name: string): keyof typeof PLACEHOLDERS {
   return /\.jsonc?$/.test(name) ? "empty.json" : "empty.txt";
 }
 
-/** Process ids mean something only in one namespace. */
-async function ownerPrefix(): Promise<string> {
-  const namespace = await readlink("/proc/self/ns/pid").catch(() => "");
-  return `flint-agent-${namespace.replace(/\D/g, "")}-`;
-}
-
 /** Removes what servers have left that were killed: logins are among it. */
-async function removeAbandoned(parent: string, prefix: string): Promise<void> {
-  const names = (await readdir(parent)).filter((name) => name.startsWith(prefix));
-  const isAbandoned = (name: string) => !isRunning(Number.parseInt(name.slice(prefix.length), 10));
-  await Promise.all(names.filter(isAbandoned).map((name) => removeTree(join(parent, basename(name)))));
-}
-
-function isRunning(pid: number): boolean {
-  // Expected: there is no such process, or it is another user's.
-  try {
-    return process.kill(pid, 0);
-  } catch (thrown) {
-    return thrown instanceof Error && "code" in thrown && thrown.code === "EPERM";
-  }
+async function removeAbandoned(parent: string): Promise<void> {
+  const remove = async (name: string) => {
+    const owner = /^\d*-\d+(?=-)/.exec(name.slice(PREFIX.length))?.[0];
+    if (owner !== undefined && !(await mayStillRun(owner))) await removeTree(join(parent, basename(name)));
+  };
+  await Promise.all((await readdir(parent)).filter((name) => name.startsWith(PREFIX)).map(remove));
 }
 
 /** Also where a program has made folders that cannot be listed. Never rejects. */

@@ -1,5 +1,4 @@
-import { readlink } from "node:fs/promises";
-import { readBelow, replaceBelow } from "@flint/host/files";
+import { mayStillRun, processOwner, readBelow, replaceBelow } from "@flint/host/files";
 import { z } from "zod/mini";
 
 /** A session that a thread's agent works on. */
@@ -51,22 +50,7 @@ export function saveRecord(folder: string, record: SessionRecord): Promise<void>
   return replaceBelow({ root: folder, path: NAME }, JSON.stringify(record));
 }
 
-/** Names this process; process ids mean something only in one namespace. */
-export async function ownerName(): Promise<string> {
-  const namespace = await readlink("/proc/self/ns/pid").catch(() => "");
-  return `${namespace.replace(/\D/g, "")}-${process.pid}`;
-}
-
 /** Reports whether another process still uses a folder, or may do so. */
 export async function isInUse({ owner }: SessionRecord): Promise<boolean> {
-  const own = await ownerName();
-  const [namespace = "", pid = ""] = owner.split("-");
-  if (owner === own || owner === "") return false;
-  if (!own.startsWith(`${namespace}-`)) return true;
-  // Expected: there is no such process, or it is another user's.
-  try {
-    return process.kill(Number(pid), 0);
-  } catch (thrown) {
-    return thrown instanceof Error && "code" in thrown && thrown.code === "EPERM";
-  }
+  return owner !== "" && owner !== (await processOwner()) && mayStillRun(owner);
 }

@@ -2,15 +2,9 @@ import { createHash } from "node:crypto";
 import { lstat, mkdir, readdir, realpath, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { processOwner } from "@flint/host/files";
 import { errorMessage } from "@flint/protocol";
-import {
-  isInUse,
-  loadRecord,
-  type OwnSession,
-  ownerName,
-  type SessionRecord,
-  saveRecord,
-} from "./session-record.ts";
+import { isInUse, loadRecord, type OwnSession, type SessionRecord, saveRecord } from "./session-record.ts";
 import { publicationOf, type SessionFile, TranscriptFiles } from "./transcript-files.ts";
 import type { Transcripts } from "./transcripts.ts";
 
@@ -110,7 +104,7 @@ export class ThreadSessions {
     const stored = (await loadRecord(folder)) ?? { sessions: {}, copies: [], problems: [], cwd };
     const known = OPEN.get(folder);
     if (known !== undefined) return known;
-    const sessions = new ThreadSessions(options, folder, { ...stored, owner: await ownerName() });
+    const sessions = new ThreadSessions(options, folder, { ...stored, owner: await processOwner() });
     const meanwhile = OPEN.get(folder);
     OPEN.set(folder, meanwhile ?? sessions);
     return meanwhile ?? sessions;
@@ -185,7 +179,7 @@ export class ThreadSessions {
 
   async #prepare(cwd: string): Promise<void> {
     for (const name of this.#options.names) await mkdir(this.source(name), { recursive: true, mode: 0o700 });
-    this.#record.owner = await ownerName();
+    this.#record.owner = await processOwner();
     this.#record.cwd = await realpath(cwd).catch(() => cwd);
     await this.#save();
   }
@@ -320,7 +314,7 @@ async function publishAbandoned(options: ThreadSessionsOptions, digest: string):
     const about = await stat(join(folder, "record.json")).catch(() => undefined);
     if (about !== undefined && Date.now() - about.mtimeMs > KEPT_MS)
       await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-    else if (record.owner !== "" && record.owner !== (await ownerName()))
+    else if (record.owner !== "" && record.owner !== (await processOwner()))
       for (const id of Object.keys(record.sessions)) await ThreadSessions.publish(options, id);
   }
 }
