@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Driver } from "@flint/core/ports";
 import { CommandSandbox } from "@flint/host/sandbox";
@@ -16,6 +16,7 @@ import { GEMINI, OPENCODE } from "./acp/descriptor.ts";
 import { AcpDriver } from "./acp/driver.ts";
 import { ClaudeDriver } from "./claude/driver.ts";
 import { CodexDriver } from "./codex/driver.ts";
+import { filesIn } from "./testing/files-in.ts";
 import { GeminiModelServer } from "./testing/gemini-model.ts";
 import { offlineModel } from "./testing/offline-model.ts";
 import { sessionSpec, testSettings, threadSandbox } from "./testing/session-spec.ts";
@@ -185,13 +186,6 @@ function hostileScript({ files, planted, grants }: RealAgent, workspace: string)
     "echo planted > .flint-outside 2>/dev/null",
     'echo ran >> "$OLDPWD/ran"',
   ].join("\n");
-}
-
-/** All plain files below a folder, with what they hold. */
-function filesIn(folder: string): Record<string, string> {
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  const plain = names.filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
-  return Object.fromEntries(plain.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
 
 describeEachMechanism("with %s", (mechanism, withMechanism) => {

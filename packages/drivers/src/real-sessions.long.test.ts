@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Driver } from "@flint/core/ports";
@@ -17,6 +17,7 @@ import { AcpDriver } from "./acp/driver.ts";
 import { ClaudeDriver } from "./claude/driver.ts";
 import { CodexDriver } from "./codex/driver.ts";
 import type { AgentOptions } from "./shared/agent.ts";
+import { filesIn } from "./testing/files-in.ts";
 import { offlineModel } from "./testing/offline-model.ts";
 import { sessionSpec, testSettings, threadSandbox } from "./testing/session-spec.ts";
 
@@ -146,13 +147,6 @@ function hostileScript({ folder, other, evil }: RealAgent): string {
     `echo planted > "$HOME/${other.replaceAll("2222", "3333")}"`,
     'echo ran > "$OLDPWD/ran"',
   ].join("\n");
-}
-
-/** All files and links below a folder, with what the files hold. */
-function filesIn(folder: string): Record<string, string> {
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  const plain = names.filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
-  return Object.fromEntries(plain.map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
 
 describeEachMechanism("with %s", (mechanism, withMechanism) => {
