@@ -26,7 +26,7 @@ export interface ThreadSessionsOptions {
 const KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** Time between two looks for a session that another thread's agent has begun, and the number of further looks. */
-const WRITTEN_MS = 100;
+const WRITTEN_MS = 200;
 const MAX_TRIES = 10;
 
 /** Larger sessions are published once their agent has ended: to check one takes time in which nothing else is done. */
@@ -267,12 +267,18 @@ export class ThreadSessions {
     return { original: { path: found.path, identity: found.identity, known: found.content.length } };
   }
 
-  /** Has the thread that began a session publish it; agents write theirs a moment after their turn has ended. */
+  /**
+   * Has the thread that began a session publish it. Agents write theirs a moment after their turn has ended, so it is taken
+   * once nothing has come for a moment.
+   */
   async #publishedBy(id: string): Promise<SessionFile | undefined> {
+    let before: SessionFile | undefined;
     for (let tries = 0; ; tries += 1) {
       await ThreadSessions.publish(this.#options, id);
       const found = await this.#originals.read(id);
-      if (found !== undefined || tries === MAX_TRIES) return found;
+      const isComplete = found !== undefined && found.identity === before?.identity;
+      if (isComplete || tries === MAX_TRIES) return found;
+      before = found;
       await setTimeout(WRITTEN_MS);
     }
   }
